@@ -2,8 +2,10 @@ import type { Owner } from '../../decorators/context.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
+import type { TaskSupport } from '../../graph/model.js';
 import { nearestName, withSuggestion } from '../../graph/names.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
+import type { Failure } from '../engine/contract.js';
 import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run/owner.js';
 import type { RunStore } from '../runs/run-store.js';
@@ -46,6 +48,7 @@ import type {
   ViewSelection,
 } from './stepwright-server.js';
 import { storeFault } from './store-failure.js';
+import type { TaskView } from './tasks/task-view.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
@@ -181,10 +184,8 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const catalogue = this.#catalogue;
     const { workflowTools, clientTools, workflows } = catalogue;
-    const missing = catalogue.lackingScopes('tool', name, request);
-    if (missing.length > 0) return failureResult(scopeFailure(missing));
-    const drift = await this.#parts.drift?.refusalOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
-    if (drift !== undefined) return failureResult(drift);
+    const refusal = await this.#refusalOf(name, request, catalogue);
+    if (refusal !== undefined) return failureResult(refusal);
     if (workflowTools.has(name)) return workflowTools.call(name, input, request);
     if (catalogue.canPlan && name === PLAN_TOOL.name) {
       return planResult(input, catalogue.shownTools(request), workflows.values());
@@ -219,6 +220,34 @@ class RegistryServer implements StepwrightServer {
       default:
         return call satisfies never;
     }
+  }
+
+  /** Why a caller may not call a tool now. */
+  async #refusalOf(
+    name: string,
+    request: IdentifiedRequest,
+    catalogue = this.#catalogue,
+  ): Promise<Failure | undefined> {
+    const missing = catalogue.lackingScopes('tool', name, request);
+    if (missing.length > 0) return scopeFailure(missing);
+    const { workflowTools, workflows } = catalogue;
+    return this.#parts.drift?.refusalOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
+  }
+
+  taskSupportOf(tool: string): TaskSupport | undefined {
+    const { workflowTools, clientTools } = this.#catalogue;
+    return workflowTools.taskSupportOf(tool) ?? (clientTools.has(tool) ? 'forbidden' : undefined);
+  }
+
+  async tasks(): Promise<TaskView> {
+    // Loaded on first use: most clients have no tasks.
+    const { RunTasks } = await import('./tasks/task-view.js');
+    const { pageSize, toolAnswerMs: answerMs, log } = this.settings;
+    return new RunTasks({
+      ...{ runs: this.#runs, workflowTools: this.#catalogue.workflowTools, pageSize, answerMs, log },
+      identified: (context) => this.#identified(context),
+      refusalOf: (name, request) => this.#refusalOf(name, request),
+    });
   }
 
   /** What a tool gave, without secrets. Where it must match an output schema and then does not, it cannot be shown. */

@@ -3,6 +3,7 @@ import type { Owner } from '../../decorators/context.js';
 import type { Icon } from '../../decorators/decorate.js';
 import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
+import type { TaskSupport } from '../../graph/model.js';
 import type { RequestContext } from '../runs/request.js';
 import type { Envelope } from '../runs/run/envelope.js';
 import type { Caller } from '../runs/run/owner.js';
@@ -11,6 +12,7 @@ import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
+import type { TaskView } from './tasks/task-view.js';
 import type {
   CompletionResult,
   PromptListing,
@@ -63,6 +65,10 @@ export interface StepwrightServer {
     input: Readonly<Record<string, unknown>>,
     request: RequestContext,
   ): Promise<ToolResult>;
+  /** How a tool may be called as a task. Undefined for a tool that the server does not have. */
+  taskSupportOf(tool: string): TaskSupport | undefined;
+  /** Its runs as tasks. */
+  tasks(): Promise<TaskView>;
   /** As {@link listTools}. */
   listPrompts(
     cursor?: string,

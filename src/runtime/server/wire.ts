@@ -2,6 +2,7 @@ import type { Icon } from '../../decorators/decorate.js';
 import type { ToolAnnotations } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import type { TaskSupport } from '../../graph/model.js';
 import { bodyText, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallResult } from '../tools/call-result.js';
@@ -20,6 +21,8 @@ export interface ToolListing extends Listing {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
+  /** How it may be called as a task. Default: it may not. */
+  readonly execution?: { readonly taskSupport: TaskSupport };
 }
 
 /** One item of `prompts/list`. */

@@ -60,7 +60,12 @@ export interface Peer extends Pick<ToolContext, 'headers' | 'session' | 'client'
  * @throws whatever went wrong: the client could not ask.
  */
 export type Elicit = (
-  question: { readonly message: string; readonly schema: JsonSchema },
+  question: {
+    readonly message: string;
+    readonly schema: JsonSchema;
+    /** The task that it is a part of. */
+    readonly task?: string;
+  },
   signal: AbortSignal,
 ) => Promise<Elicited>;
 

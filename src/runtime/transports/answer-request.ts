@@ -11,16 +11,16 @@ import { faultCodes, ProtocolFault } from '../server/wire.js';
 
 // Each is made when its method is first called, so that a server starts without them.
 
-const text = () =>
+export const text = () =>
   z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') });
-const page = () => z.looseObject({ cursor: text().optional() });
+export const page = () => z.looseObject({ cursor: text().optional() });
 /** Passed on unchanged: the server checks the content. */
 const dictionary = () =>
   z.custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     'expected an object',
   );
-const call = () => z.looseObject({ name: text(), arguments: dictionary().optional() });
+export const call = () => z.looseObject({ name: text(), arguments: dictionary().optional() });
 const address = () => z.looseObject({ uri: text() });
 const level = () => z.looseObject({ level: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(', ')}`) });
 
@@ -74,14 +74,19 @@ function parseParams<M extends Method>(method: M, params: unknown): ParamsOf<M> 
     schema = paramsOf[method]();
     schemas.set(method, schema);
   }
+  return checkedParams(method, schema, params) as ParamsOf<M>;
+}
+
+/**
+ * Checks the params of a request by their schema.
+ *
+ * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
+ */
+export function checkedParams<T>(method: string, schema: z.ZodType<T>, params: unknown): T {
   const parsed = schema.safeParse(params ?? {});
-  if (!parsed.success) {
-    const problems = parsed.error.issues
-      .map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-      .join('; ');
-    throw new ProtocolFault(faultCodes.invalidParams, `Invalid params of ${method}: ${oneLine(problems)}`);
-  }
-  return parsed.data as ParamsOf<M>;
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+  throw new ProtocolFault(faultCodes.invalidParams, `Invalid params of ${method}: ${oneLine(problems)}`);
 }
 
 /** What a client has asked a connection to remember. */

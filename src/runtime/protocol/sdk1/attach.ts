@@ -3,6 +3,7 @@ import type { Result } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
+import { ConnectionClosed } from '../../runs/request.js';
 import type { ServerSettings } from '../../server/options.js';
 
 import { InFlight } from '../../server/requests/limits.js';
@@ -14,6 +15,7 @@ import type { ConnectOptions } from '../../transports/protocol-adapter.js';
 import { untypedServer } from '../../transports/start-server.js';
 import { requestHandler } from './connection.js';
 import { ConnectedClient } from './peer.js';
+import { TASK_CAPABILITY, TASK_METHODS } from './tasks.js';
 
 /** A `Server` of `@modelcontextprotocol/sdk`, or an `McpServer`, which holds one. */
 export interface AttachableServer {
@@ -194,7 +196,10 @@ function install(
   let names = allNames(server);
   const client = new ConnectedClient(host);
   const { local, remoteAddress } = options;
+  // A host with tasks of its own keeps them.
+  const hasTasks = !handlers.has('tasks/get');
   const own = requestHandler(server, client, {
+    hasTasks,
     caller: defined({ local, remoteAddress }),
     log: encodedLog(options.log, options.logLevel),
     inFlight: new InFlight(),
@@ -205,7 +210,9 @@ function install(
     prompts: { listChanged: true },
     resources: { listChanged: true, subscribe: true },
     completions: {},
+    ...(hasTasks ? { tasks: TASK_CAPABILITY } : {}),
   });
+  if (hasTasks) for (const method of TASK_METHODS) handlers.set(method, own);
   const route = (method: string, isOwn: (params: Readonly<Record<string, unknown>>) => boolean): void => {
     const theirs = handlers.get(method);
     handlers.set(method, (request, extra) =>
@@ -232,6 +239,7 @@ function install(
   const { onclose } = host;
   const onClosed = (): void => {
     unsubscribe();
+    client.closed.abort(new ConnectionClosed('the connection was closed'));
     onclose?.();
   };
   host.onclose = onClosed;

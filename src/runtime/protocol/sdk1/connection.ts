@@ -20,6 +20,7 @@ import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
 import { ConnectedClient } from './peer.js';
 import { ProtocolServer } from './protocol-server.js';
+import { answerTask, isTaskMethod, TASK_CAPABILITY } from './tasks.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -63,6 +64,7 @@ export async function openConnection(
   const closed = new Promise<void>((resolve) => {
     const onClosed = (): void => {
       unsubscribe();
+      client.closed.abort(new ConnectionClosed('the connection was closed'));
       resolve();
     };
     protocol.onclose = onClosed;
@@ -98,13 +100,15 @@ interface RequestSettings extends Pick<ConnectionSettings, 'turn'> {
   readonly inFlight: InFlight;
   /** Whether the connection has ended. */
   readonly hasEnded: () => boolean;
+  /** Whether calls may be made as tasks. Default: true. */
+  readonly hasTasks?: boolean;
 }
 
 /** Makes what answers each request of one connection, its params unparsed. */
 export function requestHandler(
   server: StepwrightServer,
   client: ConnectedClient,
-  { caller, log, inFlight, hasEnded, turn: takeTurn }: RequestSettings,
+  { caller, log, inFlight, hasEnded, hasTasks = true, turn: takeTurn }: RequestSettings,
 ): NonNullable<ProtocolServer['fallbackRequestHandler']> {
   return async ({ method, params }, extra) => {
     inFlight.begin();
@@ -112,7 +116,10 @@ export function requestHandler(
     const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded });
     const endTurn = await takeTurn?.(method, context.signal);
     try {
-      const work = (admitted: RequestContext) => answerRequest(server, client, { method, params }, admitted);
+      const request = { method, params };
+      const work = async (admitted: RequestContext) =>
+        (await (hasTasks ? answerTask(server, client, request, admitted) : undefined)) ??
+        answerRequest(server, client, request, admitted);
       const { telemetry } = server;
       const admit = () => server.admit(context, work, abort);
       if (telemetry === undefined) return (await admit()) as Result;
@@ -150,7 +157,7 @@ function observed(
     requestInfo !== undefined ? 'http' : local === true ? 'pipe' : undefined;
   const protocolVersion = client.protocolVersion(requestInfo?.headers);
   return {
-    method: isMethod(method) ? method : undefined,
+    method: isMethod(method) || isTaskMethod(method) ? method : undefined,
     params,
     requestId: String(requestId),
     ...defined({ transport, protocolVersion }),
@@ -171,13 +178,14 @@ function reasonOf(error: Error): string {
   return error.message.replace(/:?\s*[[{].*$/s, '');
 }
 
-const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {} };
+const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {}, tasks: TASK_CAPABILITY };
 const LASTING_CAPABILITIES = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
+  tasks: TASK_CAPABILITY,
 };
 
 /** What a connection knows about each of its requests. */

@@ -6,15 +6,17 @@ import {
   ListRootsResultSchema,
   type ServerNotification,
   type ServerRequest,
+  type Task,
 } from '@modelcontextprotocol/sdk/types.js';
 import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-
+import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
 import type { ProtocolServer } from './protocol-server.js';
+import { relatedTask } from './related-task.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -37,6 +39,8 @@ export class ConnectedClient {
   #logLevel: LogLevel = 'debug';
 
   readonly #subscriptions = new Set<string>();
+  /** Aborted when the connection has ended. */
+  readonly closed = new RequestSignal();
 
   constructor(readonly protocol: ClientSide) {}
 
@@ -62,6 +66,11 @@ export class ConnectedClient {
         ? { method: 'notifications/resources/updated' as const, params: { uri: change.uri } }
         : { method: `notifications/${change.list}/list_changed` as const };
     this.protocol.notification(notification).catch(() => {});
+  }
+
+  /** Notifies the client of a task that has changed. */
+  notifyTask(params: Task): void {
+    this.protocol.notification({ method: 'notifications/tasks/status', params }).catch(() => {});
   }
 
   setLogLevel(level: LogLevel): void {
@@ -123,10 +132,11 @@ function shownHeaders(
 
 /** Puts questions to the user of the client that sent a request, as a part of that request. */
 function elicitWith({ sendRequest }: Extra): Elicit {
-  return async ({ message, schema }, signal) => {
+  return async ({ message, schema, task }, signal) => {
     const requestedSchema = schema as unknown as ElicitRequestFormParams['requestedSchema'];
+    const related = task === undefined ? {} : { _meta: relatedTask(task) };
     const { action, content } = await sendRequest(
-      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema } },
+      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema, ...related } },
       ElicitResultSchema,
       { signal, timeout: NO_LIMIT_MS },
     );

@@ -152,7 +152,7 @@ function missingIn({ missing_capabilities: missing }: Envelope): readonly string
 }
 
 /** The state of a run as text: what it asks, and how to answer. */
-function textOf(envelope: Envelope): string {
+export function textOf(envelope: Envelope): string {
   const { workflow_id: id, definition, status, actions, result, error } = envelope;
   const workflow = `Workflow '${clip(definition.name)}'`;
   const askLater = `workflow_id: ${id}\nAsk for it with get_workflow_status.`;

@@ -12,7 +12,7 @@ import {
 } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Node } from '../../../graph/kinds/node.js';
-import type { Graph, Input } from '../../../graph/model.js';
+import type { Graph, Input, TaskSupport } from '../../../graph/model.js';
 import { didYouMeanSentence, isPortableName, nearestName } from '../../../graph/names.js';
 import { bundle, isServerCall, nodesWithTasks } from '../../../graph/nodes.js';
 import { rebased } from '../../../graph/part-schema.js';
@@ -313,6 +313,11 @@ const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt', 'tool'];
 /** Whether a workflow is offered this way. */
 export function isOffered({ expose = DEFAULT_EXPOSE }: Graph, way: 'prompt' | 'tool'): boolean {
   return expose.includes(way);
+}
+
+/** How the tool of a workflow may be called as a task. */
+export function taskSupportOf({ task, taskSupport }: Pick<Graph, 'task' | 'taskSupport'>): TaskSupport {
+  return taskSupport ?? (task === true ? 'optional' : 'forbidden');
 }
 
 /** What was registered, checked. */

@@ -8,6 +8,7 @@ import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
 import { childIn } from '../../runs/run/owner.js';
 import type { RunStore, Waiter } from '../../runs/run-store.js';
+import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { checkInput } from '../../tools/check-input.js';
@@ -16,7 +17,7 @@ import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import { storeFailure } from '../store-failure.js';
-import { failureResult, type ToolResult } from '../wire.js';
+import { failureResult, faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
 import { listPage } from './run-lists.js';
@@ -26,6 +27,7 @@ import {
   inputSchemaOf,
   type OfferedWorkflow,
   type ServedWorkflow,
+  taskSupportOf,
   versionsOf,
 } from './served-workflows.js';
 import { stepResult } from './step-results.js';
@@ -80,20 +82,19 @@ export class WorkflowCalls {
   }
 
   async #run(
-    { graph, tool }: OfferedWorkflow,
+    workflow: OfferedWorkflow,
     args: JsonObject,
     secrets: Secrets,
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
+    const how = { ...secrets, as: workflow.tool.name, cancels: true };
+    const answer = await this.#begin(workflow, args, how, request);
+    return answer.ok ? this.#resultOf(workflow, answer.envelope) : failureResult(answer.failure);
+  }
+
+  /** What the tool of a workflow returns for a run. */
+  #resultOf({ graph, tool }: OfferedWorkflow, envelope: Envelope): ToolResult {
     const { schemas, log, maxResultChars } = this.#options;
-    const answer = await this.#begin(
-      { graph, tool },
-      args,
-      { ...secrets, as: tool.name, cancels: true },
-      request,
-    );
-    if (!answer.ok) return failureResult(answer.failure);
-    const { envelope } = answer;
     const long = longResult(envelope, maxResultChars);
     if (long !== undefined) return withLink(envelopeResult(long.envelope), long);
     const run = runRef(envelope.workflow_id);
@@ -105,11 +106,11 @@ export class WorkflowCalls {
     );
   }
 
-  /** Starts a run, and waits for it. @param how.as the tool that starts it. @param how.cancels whether the run ends with the request. */
+  /** Starts a run, and waits for it, or until it is stored as a task. */
   async #begin(
     { graph, tool }: Pick<ServedWorkflow, 'graph' | 'tool'>,
     args: JsonObject,
-    { as, secret, mask, cancels }: Secrets & { readonly as: string; readonly cancels: boolean },
+    { as, secret, mask, cancels, task }: Secrets & Beginning,
     request: IdentifiedRequest,
   ): Promise<RunAnswer> {
     const { runs, schemas } = this.#options;
@@ -117,10 +118,55 @@ export class WorkflowCalls {
     const checked = await checkInput(args, { tool: as, jsonSchema, secret }, schemas);
     if (!checked.ok) return { ok: false, failure: maskedFailure(checked.failure, mask.searched) };
     const input = withDefaults(graph, checked.input as JsonObject);
+    const waiter = this.#waiter(graph.name, request);
     return runs.start(
-      { owner: request.principal, graph, input },
-      { ...this.#waiter(graph.name, request), cancels },
+      { owner: request.principal, graph, input, ...defined({ task }) },
+      task === undefined ? { ...waiter, cancels } : { ...waiter, request: withoutUser(request), answerMs: 0 },
     );
+  }
+
+  /**
+   * Starts the run of a call that is made as a task, and does not wait for it: the answer comes when it is stored.
+   *
+   * @param workflow that of the tool; none for `start_workflow`, whose input names one.
+   */
+  async startTask(
+    workflow: OfferedWorkflow | undefined,
+    args: JsonObject,
+    task: TaskOrigin,
+    request: IdentifiedRequest,
+  ): Promise<RunAnswer> {
+    const chosen = workflow === undefined ? await this.#chosen(args, request) : { workflow, args };
+    if ('failure' in chosen) return { ok: false, failure: chosen.failure };
+    const { mask, secret } = secretsIn(chosen.workflow.graph, chosen.args);
+    const how = { mask, secret, as: task.tool, cancels: false, task };
+    try {
+      return await this.#begin(chosen.workflow, chosen.args, how, request);
+    } catch (fault) {
+      const failure = storeFailure(fault, `'${task.tool}'`, this.#options.log);
+      if (failure === undefined) throw maskedError(fault, mask);
+      return { ok: false, failure };
+    }
+  }
+
+  /** What a call of `start_workflow` starts as a task. */
+  async #chosen(args: JsonObject, request: IdentifiedRequest): Promise<ReturnType<typeof chooseWorkflow>> {
+    const jsonSchema = runTools.start_workflow.inputSchema;
+    const checked = await checkInput(args, { tool: 'start_workflow', jsonSchema }, this.#options.schemas);
+    if (!checked.ok) return { failure: checked.failure };
+    const chosen = chooseWorkflow(this.#options.workflows, checked.input as JsonObject, request);
+    if ('failure' in chosen || taskSupportOf(chosen.workflow.graph) !== 'forbidden') return chosen;
+    throw new ProtocolFault(
+      faultCodes.methodNotFound,
+      `Workflow '${chosen.workflow.graph.name}' cannot be started as a task: call start_workflow without \`task\``,
+    );
+  }
+
+  /** What the call of a tool returns that a run is for. @param workflow that of the tool; none for `start_workflow`. */
+  taskResult(workflow: OfferedWorkflow | undefined, envelope: Envelope): ToolResult {
+    return workflow === undefined
+      ? this.#fitted(envelope, (shown) => movedResult(shown))
+      : this.#resultOf(workflow, envelope);
   }
 
   /** Starts a workflow by its name. The answer is the envelope in any case. */
@@ -277,6 +323,21 @@ export class WorkflowCalls {
   #plainWaiter(request: IdentifiedRequest): Waiter {
     return { request, answerMs: this.#options.answerMs };
   }
+}
+
+/** How a run begins. */
+interface Beginning {
+  /** The tool that starts it. */
+  readonly as: string;
+  /** Whether the run ends with the request. */
+  readonly cancels: boolean;
+  readonly task?: TaskOrigin;
+}
+
+/** A request that ends before its run: its user cannot be asked by it. */
+function withoutUser({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
+  const { elicit: _, sample: __, roots: ___, closeStream: ____, ...rest } = peer ?? {};
+  return { ...request, peer: rest };
 }
 
 /** The secret inputs of a call. */

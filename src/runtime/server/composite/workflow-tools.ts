@@ -1,15 +1,17 @@
 import { answererKey, describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import type { Graph, Input } from '../../../graph/model.js';
+import type { Graph, Input, TaskSupport } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip, clipText } from '../../../graph/printable-text.js';
 import { failurePolicy } from '../../../print/failure-policy.js';
 import { flowText } from '../../../print/flow.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
+import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
+import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import { headOf, type ToolListing, type ToolResult } from '../wire.js';
 import { RUN_TOOLS, type RunTool, runTools, runToolsFor } from './run-tools.js';
-import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
+import { type OfferedWorkflow, type ServedWorkflow, taskSupportOf } from './served-workflows.js';
 import type { WorkflowCalls, WorkflowCallsOptions } from './workflow-calls.js';
 
 export interface WorkflowToolsOptions extends WorkflowCallsOptions {
@@ -50,7 +52,7 @@ export class WorkflowTools {
         const workflow = this.#byTool.get(name);
         return workflow === undefined ? [] : [listingOf(workflow, options.describe)];
       }),
-      ...this.runTools.map((name) => runTools[name]),
+      ...this.runTools.map((name) => ({ ...runTools[name], ...executionOf(this.taskSupportOf(name)) })),
     ];
     this.#names = new Set(this.listings.map(({ name }) => name));
   }
@@ -87,6 +89,37 @@ export class WorkflowTools {
       : calls.callWorkflow(workflow, args as JsonObject, request);
   }
 
+  /** How a tool may be called as a task. Undefined for none of {@link names}. */
+  taskSupportOf(name: string): TaskSupport | undefined {
+    const workflow = this.#byTool.get(name);
+    if (workflow !== undefined) return taskSupportOf(workflow.graph);
+    if (!this.runTools.some((tool) => tool === name)) return undefined;
+    const served = [...this.#options.workflows.values()];
+    const isTask = served.some(({ graph, isExposed }) => isExposed && taskSupportOf(graph) !== 'forbidden');
+    return name === 'start_workflow' && isTask ? 'optional' : 'forbidden';
+  }
+
+  /** As {@link call}, as a task: the answer comes when its run is stored. */
+  async startTask(
+    args: Readonly<Record<string, unknown>>,
+    task: TaskOrigin,
+    request: IdentifiedRequest,
+  ): Promise<RunAnswer> {
+    this.#calls ??= this.#load();
+    return (await this.#calls).startTask(this.#byTool.get(task.tool), args as JsonObject, task, request);
+  }
+
+  /** What the call of a tool returns that a run is for. Default: the tool of its workflow. */
+  async taskResult(tool: string | undefined, envelope: Envelope): Promise<ToolResult> {
+    this.#calls ??= this.#load();
+    const { name } = envelope.definition;
+    const workflow =
+      tool === undefined
+        ? [...this.#byTool.values()].find(({ graph }) => graph.name === name)
+        : this.#byTool.get(tool);
+    return (await this.#calls).taskResult(workflow, envelope);
+  }
+
   async #load(): Promise<WorkflowCalls> {
     const { WorkflowCalls } = await import('./workflow-calls.js');
     return new WorkflowCalls(this.#options);
@@ -103,7 +136,13 @@ function listingOf({ graph, tool, canWait }: OfferedWorkflow, describe: 'short' 
     description: describe === 'full' ? describeWorkflow(graph, canWait) : describeShortly(graph, canWait),
     inputSchema: tool.inputSchema,
     outputSchema: tool.output.schema,
+    ...executionOf(taskSupportOf(graph)),
   };
+}
+
+/** How a tool is executed, for its listing. */
+function executionOf(taskSupport: TaskSupport | undefined): Pick<ToolListing, 'execution'> {
+  return taskSupport === undefined || taskSupport === 'forbidden' ? {} : { execution: { taskSupport } };
 }
 
 /** The longest description of a tool, in UTF-16 code units. */

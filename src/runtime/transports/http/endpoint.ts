@@ -50,6 +50,9 @@ const WORK: ReadonlySet<string | undefined> = new Set([
   'prompts/get',
   'resources/read',
   'completion/complete',
+  'tasks/get',
+  'tasks/list',
+  'tasks/cancel',
 ]);
 
 /**

@@ -1,0 +1,253 @@
+import { isForOthers } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
+import { ownProperty } from '../../../graph/json.js';
+import { clip, oneLine } from '../../../graph/printable-text.js';
+import type { Failure } from '../../engine/contract.js';
+import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
+import type { Envelope } from '../../runs/run/envelope.js';
+import type { RunReading, RunStatus, RunStore, Waiter } from '../../runs/run-store.js';
+import type { Log } from '../../tools/log.js';
+import type { Elicit } from '../../tools/port.js';
+import { textOf } from '../composite/results.js';
+import type { WorkflowTools } from '../composite/workflow-tools.js';
+import { storeFault } from '../store-failure.js';
+import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
+
+/** A run as a task. Times are in ms since the epoch. */
+export interface TaskState {
+  /** That of the run. */
+  readonly id: string;
+  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+  /** What it waits for, or why it did not succeed. */
+  readonly message?: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** How long it is kept from its start, in ms. Missing: without limit. */
+  readonly ttlMs?: number;
+}
+
+/** A tool call that is made as a task. */
+export interface TaskCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** How long the caller wants it to be kept, in ms. */
+  readonly ttlMs?: number;
+}
+
+/**
+ * The runs of a server as tasks, for any version of the protocol: it has no state of its own. Each method throws a
+ * {@link ProtocolFault} for a task that does not exist for its caller.
+ */
+export interface TaskView {
+  /**
+   * Calls a tool as a task. Resolves when its run is stored.
+   *
+   * @throws ProtocolFault for a call that starts no run.
+   */
+  start(call: TaskCall, context: RequestContext): Promise<TaskState>;
+  get(id: string, context: RequestContext): Promise<TaskState>;
+  /** The caller's tasks, the latest first. None for a caller without authentication. */
+  list(
+    cursor: string | undefined,
+    context: RequestContext,
+  ): Promise<{ readonly tasks: readonly TaskState[]; readonly nextCursor?: string }>;
+  /** @throws ProtocolFault for a task that is over. */
+  cancel(id: string, context: RequestContext): Promise<TaskState>;
+  /** What the call returns that the task is for, once the task is over. The user of the request is asked what it asks. */
+  result(id: string, context: RequestContext): Promise<ToolResult>;
+  /** Reports each change of a task until it is over, or the request is aborted. */
+  follow(id: string, context: RequestContext, report: (task: TaskState) => void): Promise<void>;
+}
+
+/** What tasks are made of. */
+interface TaskParts {
+  readonly runs: RunStore;
+  readonly workflowTools: WorkflowTools;
+  readonly identified: (context: RequestContext) => IdentifiedRequest;
+  /** Why a caller may not call a tool now. */
+  readonly refusalOf: (tool: string, request: IdentifiedRequest) => Promise<Failure | undefined>;
+  /** The most tasks of one answer. */
+  readonly pageSize: number;
+  /** How long a request waits for a run to be cancelled, in ms. */
+  readonly answerMs: number;
+  readonly log: Log;
+}
+
+/** See {@link TaskView}. */
+export class RunTasks implements TaskView {
+  readonly #parts: TaskParts;
+
+  constructor(parts: TaskParts) {
+    this.#parts = parts;
+  }
+
+  async start({ tool, input, ttlMs }: TaskCall, context: RequestContext): Promise<TaskState> {
+    const { workflowTools, identified, refusalOf } = this.#parts;
+    const request = identified(context);
+    const refusal = await refusalOf(tool, request);
+    if (refusal !== undefined) throw refused(tool, refusal);
+    const answer = await workflowTools.startTask(input, { tool, ...defined({ ttlMs }) }, request);
+    if (!answer.ok) throw refused(tool, answer.failure);
+    // It may be over by now, but begins as a task that works.
+    const { message: _, ...task } = await this.get(answer.envelope.workflow_id, context);
+    return { ...task, status: 'working' };
+  }
+
+  async get(id: string, context: RequestContext): Promise<TaskState> {
+    return stateOf(await this.#read(id, this.#parts.identified(context)));
+  }
+
+  async list(cursor: string | undefined, context: RequestContext) {
+    const { runs, pageSize, identified } = this.#parts;
+    const request = identified(context);
+    const before = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString('utf8');
+    if (before !== undefined) await this.#read(before, request).catch(unknownCursor);
+    const query = { ...defined({ before }), limit: pageSize + 1 };
+    const listed = await this.#stored('tasks/list', runs.list(request.principal, query));
+    const page = listed.slice(0, pageSize);
+    const readable = page.filter((run) => !('unreadable' in run));
+    const states = await Promise.all(
+      readable.map(({ workflow_id }) => this.#read(workflow_id, request).then(stateOf, () => undefined)),
+    );
+    const last = page.at(-1)?.workflow_id;
+    return {
+      tasks: states.filter((state) => state !== undefined),
+      ...(listed.length > pageSize && last !== undefined
+        ? { nextCursor: Buffer.from(last).toString('base64url') }
+        : {}),
+    };
+  }
+
+  async cancel(id: string, context: RequestContext): Promise<TaskState> {
+    const { runs, answerMs, identified } = this.#parts;
+    const request = identified(context);
+    const before = stateOf(await this.#read(id, request));
+    if (before.status !== 'working' && before.status !== 'input_required') throw overAlready(before);
+    const how = { reason: 'the client cancelled the task' };
+    await this.#stored('tasks/cancel', runs.cancel(request.principal, id, how, { request, answerMs }));
+    const after = stateOf(await this.#read(id, request));
+    // It ended by itself meanwhile.
+    if (after.status !== 'cancelled') throw overAlready(after);
+    return after;
+  }
+
+  async result(id: string, context: RequestContext): Promise<ToolResult> {
+    const { workflowTools, identified } = this.#parts;
+    const request = asking(identified(context), id);
+    const { envelope, task } = await this.#read(id, request, { waiter: untilOver(request) });
+    if (!isOpen(envelope)) return workflowTools.taskResult(task?.tool, envelope);
+    throw new ProtocolFault(
+      faultCodes.shuttingDown,
+      `Task '${clip(id)}' is not over, and the request ended before it: ask for its result again`,
+    );
+  }
+
+  async follow(id: string, context: RequestContext, report: (task: TaskState) => void): Promise<void> {
+    const { peer: _, ...request } = this.#parts.identified(context);
+    let last: TaskState | undefined;
+    const onChange = (run: RunStatus): void => {
+      const task = stateOf(run);
+      if (task.status === last?.status && task.message === last.message) return;
+      last = task;
+      report(task);
+    };
+    const end = await this.#read(id, request, { waiter: untilOver(request), onChange });
+    if (!isOpen(end.envelope)) onChange(end);
+  }
+
+  async #read(id: string, request: IdentifiedRequest, how: RunReading = {}): Promise<RunStatus> {
+    const { runs } = this.#parts;
+    const now = Date.now();
+    const answer = await this.#stored(`task '${clip(id)}'`, runs.get(request.principal, id, how));
+    if (answer.ok && !hasExpired(answer, now)) return answer;
+    throw new ProtocolFault(
+      faultCodes.invalidParams,
+      `Task '${clip(id)}' not found: it does not exist, was forgotten, or belongs to another caller`,
+    );
+  }
+
+  /** A fault of the store as one of the protocol. */
+  async #stored<T>(what: string, work: Promise<T>): Promise<T> {
+    return work.catch((fault: unknown) => {
+      throw storeFault(fault, what, this.#parts.log);
+    });
+  }
+}
+
+/** A request that waits for the end of a run. */
+function untilOver(request: IdentifiedRequest): Waiter {
+  return { request, answerMs: Number.POSITIVE_INFINITY, untilOver: true };
+}
+
+/** A request whose user is asked as a part of a task. */
+function asking(request: IdentifiedRequest, task: string): IdentifiedRequest {
+  const { peer } = request;
+  if (peer?.elicit === undefined) return request;
+  const { elicit } = peer;
+  const ask: Elicit = (question, signal) => elicit({ ...question, task }, signal);
+  return { ...request, peer: { ...peer, elicit: ask } };
+}
+
+function stateOf({ envelope, startedAt, updatedAt, task }: RunStatus): TaskState {
+  const message = envelope.status === 'completed' ? undefined : textOf(envelope);
+  return {
+    id: envelope.workflow_id,
+    status: statusOf(envelope),
+    createdAt: startedAt,
+    updatedAt,
+    ...defined({ message, ttlMs: task?.ttlMs }),
+  };
+}
+
+function statusOf({ status, cancelling, actions }: Envelope): TaskState['status'] {
+  if (status !== 'running' && status !== 'waiting') return status;
+  // Its effects are undone first, which changes nothing about how it ends.
+  if (cancelling === true) return 'cancelled';
+  const asks = actions.some(({ type, answer_by }) => !isUnasked(type) && !isForOthers(answer_by));
+  return asks ? 'input_required' : 'working';
+}
+
+/** Whether an action asks the caller for nothing: a time, or a step that any call or another attempt completes. */
+function isUnasked(type: Envelope['actions'][number]['type']): boolean {
+  return type === 'wait' || type === 'step';
+}
+
+function isOpen({ status }: Envelope): boolean {
+  return status === 'running' || status === 'waiting';
+}
+
+/** Whether a task was over at a time, and no longer kept. */
+function hasExpired({ startedAt, endedAt, task }: RunStatus, now: number): boolean {
+  const { ttlMs = Number.POSITIVE_INFINITY } = task ?? {};
+  return endedAt !== undefined && endedAt <= now && startedAt + ttlMs <= now;
+}
+
+function overAlready({ id, status }: TaskState): ProtocolFault {
+  return new ProtocolFault(
+    faultCodes.invalidParams,
+    `Task '${clip(id)}' cannot be cancelled: it is ${status} already`,
+  );
+}
+
+function unknownCursor(): never {
+  throw new ProtocolFault(
+    faultCodes.invalidParams,
+    'Invalid cursor: this list did not return it. Leave it out to get the first page',
+  );
+}
+
+/** The codes of calls that start no run, by what is wrong with them. Others are refused. */
+const FAULTS: Readonly<Record<string, number>> = {
+  E_INPUT_INVALID: faultCodes.invalidParams,
+  RESOURCE_EXHAUSTED: faultCodes.exhausted,
+  E_STORE: faultCodes.internal,
+  E_STORE_REPLACED: faultCodes.internal,
+};
+
+function refused(tool: string, { code, message, details }: Failure): ProtocolFault {
+  return new ProtocolFault(
+    ownProperty(FAULTS, code) ?? faultCodes.refused,
+    `Tool '${clip(tool)}' was not called as a task: ${oneLine(message, Number.POSITIVE_INFINITY)}`,
+    { code, ...defined({ details }) },
+  );
+}
