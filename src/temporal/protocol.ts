@@ -8,6 +8,7 @@ import { answerId, childIn } from '../runtime/runs/run/owner.js';
 import type {
   Cancellation,
   InspectedRun,
+  NewRun,
   RunStore,
   RunSummary,
   VariableChanges,
@@ -39,6 +40,7 @@ export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId
   /** The recorded part of that of the request that started it. */
   readonly auth?: AuthInfo;
   readonly remoteAddress?: string;
+  readonly task?: NewRun['task'];
   /** How each tool of the graph may be repeated; those that are `none` are left out. */
   readonly tools: Readonly<Record<string, ToolSafety>>;
   /** The tools that only steps of workflows may call. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '../decorators/context.js';
 import { defined } from '../graph/defined.js';
 import type { Graph } from '../graph/model.js';
@@ -20,6 +21,8 @@ import {
   type InspectedRun,
   isListed,
   type NewRun,
+  type RunReading,
+  type RunStatusAnswer,
   type RunStore,
   type RunSummary,
   type Waiter,
@@ -31,6 +34,9 @@ import type { ResolvedOptions } from './options.js';
 import { type RunArguments, type RunRequests, workflowIdsOf } from './protocol.js';
 import { RunClient, type RunMemo } from './run-client.js';
 import type { RunningWorker } from './worker.js';
+
+/** How often a request that waits for a run looks at it, in ms. */
+const LOOK_MS = 1_000;
 
 type NextStepOf = Parameters<RunStore['nextStep']>;
 
@@ -65,8 +71,22 @@ export class TemporalRunStore implements RunStore {
     });
   }
 
-  async get(caller: Owner, id: string, shows = { state: false }): Promise<RunAnswer> {
-    const request = { caller, id, ...shows };
+  async get(
+    caller: Owner,
+    id: string,
+    { state = false, waiter, onChange }: RunReading = {},
+  ): Promise<RunStatusAnswer> {
+    for (;;) {
+      const answer = await this.#look(caller, id, state);
+      const isOver = !answer.ok || answer.endedAt !== undefined;
+      if (waiter === undefined || isOver || waiter.request.signal.aborted) return answer;
+      onChange?.(answer);
+      await delay(LOOK_MS);
+    }
+  }
+
+  async #look(caller: Owner, id: string, state: boolean): Promise<RunStatusAnswer> {
+    const request = { caller, id, state };
     const answer = await this.#reach(id, async (client, workflowId) => {
       // A Query leaves no trace in the history.
       const shown = await client.look(workflowId, 'get_workflow_status', request);
@@ -196,7 +216,7 @@ export class TemporalRunStore implements RunStore {
     return undefined;
   }
 
-  #argumentsOf({ owner, graph, input }: NewRun, { request, answerMs }: Waiter): RunArguments {
+  #argumentsOf({ owner, graph, input, task }: NewRun, { request, answerMs }: Waiter): RunArguments {
     const { toolSafety, isPrivate, newRunId, limits } = this.#options;
     const { requestId, auth, remoteAddress } = request;
     const names = [...toolsIn(graph)];
@@ -207,7 +227,7 @@ export class TemporalRunStore implements RunStore {
     }
     return {
       ...{ run: newRunId(), graph, input, owner, requestId, answerMs, tools },
-      ...{ ...recorded(auth), ...defined({ remoteAddress }) },
+      ...{ ...recorded(auth), ...defined({ remoteAddress, task }) },
       privateTools: names.filter((name) => isPrivate?.(name) === true),
       leaseMs: limits?.leaseMs ?? FILE_LIMITS.leaseMs,
     };

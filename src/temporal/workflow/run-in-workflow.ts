@@ -44,7 +44,7 @@ export class RunInWorkflow {
   readonly #started: ReturnType<JournalRunStore['start']>;
 
   constructor(run: RunArguments) {
-    const { graph, owner, input, auth, remoteAddress, tools, privateTools } = run;
+    const { graph, owner, input, auth, remoteAddress, task, tools, privateTools } = run;
     this.#run = run;
     this.#store = new JournalRunStore(
       { hasRuns: false, open: async () => ({ journal: this.#journal }) },
@@ -82,7 +82,7 @@ export class RunInWorkflow {
         })),
     };
     const request = { ...waiter.request, ...defined({ auth, remoteAddress }) };
-    this.#started = this.#store.start({ owner, graph, input }, { ...waiter, request });
+    this.#started = this.#store.start({ owner, graph, input, ...defined({ task }) }, { ...waiter, request });
   }
 
   /** Resolves with the result when the run is over. Rejects where it did not succeed. */

@@ -110,7 +110,7 @@ describe('a task that asks', () => {
     const workflow_id = task.taskId;
     await expect.poll(() => states).toContainEqual([workflow_id, 'input_required']);
     await callOf(client, 'submit_result', { workflow_id, result: false });
-    await callOf(client, 'submit_result', { workflow_id, result: 'none' });
+    await callOf(client, 'submit_result', { workflow_id, result: 'Trip' });
     await expect.poll(() => states.at(-1)).toEqual([workflow_id, 'completed']);
   });
 

@@ -48,7 +48,7 @@ interface RawRequest {
 /**
  * Answers a request about a task, or a call that is made as one.
  *
- * @returns nothing for any other request.
+ * @returns `undefined` for any other request.
  * @throws ProtocolFault for a request that is malformed, or a tool that cannot be called in this way.
  */
 export async function answerTask(

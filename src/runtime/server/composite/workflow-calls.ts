@@ -128,7 +128,7 @@ export class WorkflowCalls {
   /**
    * Starts the run of a call that is made as a task, and does not wait for it: the answer comes when it is stored.
    *
-   * @param workflow that of the tool; none for `start_workflow`, whose input names one.
+   * @param workflow that of the tool; `undefined` for `start_workflow`: its input names one.
    */
   async startTask(
     workflow: OfferedWorkflow | undefined,
@@ -162,7 +162,7 @@ export class WorkflowCalls {
     );
   }
 
-  /** What the call of a tool returns that a run is for. @param workflow that of the tool; none for `start_workflow`. */
+  /** What the call of a tool returns that a run is for. @param workflow that of the tool. */
   taskResult(workflow: OfferedWorkflow | undefined, envelope: Envelope): ToolResult {
     return workflow === undefined
       ? this.#fitted(envelope, (shown) => movedResult(shown))

@@ -89,7 +89,7 @@ export class WorkflowTools {
       : calls.callWorkflow(workflow, args as JsonObject, request);
   }
 
-  /** How a tool may be called as a task. Undefined for none of {@link names}. */
+  /** How a tool may be called as a task. Undefined for a tool that is not here. */
   taskSupportOf(name: string): TaskSupport | undefined {
     const workflow = this.#byTool.get(name);
     if (workflow !== undefined) return taskSupportOf(workflow.graph);

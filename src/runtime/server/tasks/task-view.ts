@@ -46,7 +46,7 @@ export interface TaskView {
    */
   start(call: TaskCall, context: RequestContext): Promise<TaskState>;
   get(id: string, context: RequestContext): Promise<TaskState>;
-  /** The caller's tasks, the latest first. None for a caller without authentication. */
+  /** The caller's tasks, the latest first. A caller without authentication gets an empty list. */
   list(
     cursor: string | undefined,
     context: RequestContext,
@@ -179,7 +179,7 @@ function untilOver(request: IdentifiedRequest): Waiter {
   return { request, answerMs: Number.POSITIVE_INFINITY, untilOver: true };
 }
 
-/** A request whose user is asked as a part of a task. */
+/** A request by which the user is asked as a part of a task. */
 function asking(request: IdentifiedRequest, task: string): IdentifiedRequest {
   const { peer } = request;
   if (peer?.elicit === undefined) return request;
@@ -201,13 +201,13 @@ function stateOf({ envelope, startedAt, updatedAt, task }: RunStatus): TaskState
 
 function statusOf({ status, cancelling, actions }: Envelope): TaskState['status'] {
   if (status !== 'running' && status !== 'waiting') return status;
-  // Its effects are undone first, which changes nothing about how it ends.
+  // Its effects are undone first, and then it ends as cancelled.
   if (cancelling === true) return 'cancelled';
   const asks = actions.some(({ type, answer_by }) => !isUnasked(type) && !isForOthers(answer_by));
   return asks ? 'input_required' : 'working';
 }
 
-/** Whether an action asks the caller for nothing: a time, or a step that any call or another attempt completes. */
+/** Whether an action asks for no answer of the caller: a time, or a step that any call or another attempt completes. */
 function isUnasked(type: Envelope['actions'][number]['type']): boolean {
   return type === 'wait' || type === 'step';
 }
