@@ -64,8 +64,10 @@ function continueItems(transition: Transition, node: NodeRecord, model: ForeachN
   const container = containerOf(node);
   if (!isFinished(container)) return;
   const outcome = outcomeOfLoop(transition.state, node, model, container);
-  // The items that failed a loop are part of its failure.
-  if (model.onItemError === 'settle') {
+  // The items that failed a loop are part of its failure, unless it timed out or was cancelled.
+  const { failure, failedPart } = container;
+  const isByItems = outcome.status === 'failed' && (failure === undefined || failedPart !== undefined);
+  if (model.onItemError === 'settle' && isByItems) {
     const { failedItems } = transition.state;
     for (const key of failedItems.inside(node.key))
       if (failedItems.get(key)?.step === node.key) failedItems.delete(key);
