@@ -53,6 +53,10 @@ function toldIn({ facts }: Outcome): Map<string, Told> {
       const id = effectIn(fact.input.of);
       if (id !== undefined) undoing.set(fact.command, id);
     }
+    if (fact.kind === 'answered') {
+      const id = effectIn(fact.value);
+      if (id !== undefined) told.set(id, { ...told.get(id), id, node: fact.node, given: at });
+    }
     if (fact.kind !== 'callReturned') return;
     const undone = undoing.get(fact.command);
     if (!fact.outcome.ok) {

@@ -1,14 +1,15 @@
+import type { Json } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
-import { actionKind, optionsOf } from '../../src/runtime/engine/actions.js';
+import { optionsOf } from '../../src/runtime/engine/actions.js';
 import type { Advance, Command, Fact, Row, RunState } from '../../src/runtime/engine/contract.js';
-import type { Event } from '../../src/runtime/engine/events.js';
+import type { Event, StepAction } from '../../src/runtime/engine/events.js';
 import { type Remains, remainsOf } from '../../src/runtime/engine/read.js';
 import { restore, snapshot } from '../../src/runtime/engine/snapshot.js';
 import { Agenda } from '../oracle/agenda.js';
 import type { Engine } from '../oracle/drive.js';
 import { INPUT } from '../oracle/random-graph.js';
-import { said } from '../oracle/world.js';
+import { rescue, said } from '../oracle/world.js';
 import { toolsOf } from './calls.js';
 import { type Draw, drawFrom, effectIn, type KeyMode, ToolWorld } from './tool-world.js';
 
@@ -70,7 +71,7 @@ export function play(engine: Engine, trial: Trial): Outcome {
   for (let steps = 0; state.run.status === 'running'; steps += 1) {
     const next = host.agenda.next();
     if (next === undefined || steps > MOST_STEPS) throw new Error('the run does not end');
-    const event = { ...next.what, at: host.agenda.now } as Event;
+    const event = { ...host.made(next.what), at: host.agenda.now } as Event;
     state = take(engine.advance(plan, state, [event]));
   }
   return {
@@ -95,6 +96,8 @@ class Host {
   readonly #inputs = new Map<string, string>();
   readonly #ids = new Set<string>();
   readonly #compensations = new Map<string, string>();
+  /** Calls that are made outside, by the id of the action. */
+  readonly #outside = new Map<string, Pick<ToolCall, 'node' | 'tool' | 'input'>>();
   #crashes = 0;
   #steps = 0;
   #asked = 0;
@@ -154,10 +157,14 @@ class Host {
         if (dueAt !== undefined) this.#alarm(id, dueAt);
         if (deliveredAt !== undefined) break;
         this.#asked += 1;
+        if (action.type === 'step') {
+          this.#rescue(command, action);
+          break;
+        }
         if (action.type !== 'ask') this.#expect(command, 4, { kind: 'actionDelivered', command: id });
         for (const word of said(
           { luck: this.#trial.luck },
-          actionKind(action),
+          action.type === 'ask' ? action.mode : action.type,
           optionsOf(action),
           command.node,
           this.#asked,
@@ -205,15 +212,51 @@ class Host {
       const isUnknown = fate >= 76 && fate < 90;
       const happens = !isUnknown || this.#draw(3, 'happens', id) > 0;
       const value = happens ? this.tools.perform({ tool, key, input }) : undefined;
-      const effect = effectIn(value);
-      if (effect !== undefined) {
-        const nodes = this.makers.get(effect) ?? new Set();
-        this.makers.set(effect, nodes.add(command.node));
-      }
+      this.#noteMaker(value, command.node);
       if (!isUnknown && value !== undefined)
         this.#expect(command, after, { kind: 'toolReturned', command: id, value });
       else if (fate < 83) fail(true, true);
     }
+  }
+
+  /** What becomes of a step that failed in a task. Its call may be made outside, with a key of its own, once. */
+  #rescue(
+    { id, node }: Extract<Command, { kind: 'requestAction' }>,
+    { schema, tool, args }: StepAction,
+  ): void {
+    const [member] = Array.isArray(schema.required) ? schema.required : [];
+    const what = rescue(
+      { luck: this.#trial.luck },
+      member === undefined ? undefined : String(member),
+      node,
+      this.#asked,
+    );
+    const of = { id, node };
+    if (what.kind === 'retry') this.#expect(of, what.after, { kind: 'retryRequested', node });
+    else if (what.kind === 'failure')
+      this.#expect(of, what.after, { kind: 'actionFailed', command: id, failure: what.failure });
+    else {
+      if (tool !== undefined) this.#outside.set(id, { node, tool, input: args ?? {} });
+      this.#expect(of, what.after, { kind: 'actionSubmitted', command: id, value: what.value });
+    }
+  }
+
+  /** A call that is made outside is made when its result is sent. */
+  made(what: Happening): Happening {
+    if (what.kind !== 'actionSubmitted') return what;
+    const call = this.#outside.get(what.command);
+    if (call === undefined) return what;
+    const { tool, input, node } = call;
+    const value = this.tools.perform({ tool, key: `outside ${what.command}`, input });
+    this.#noteMaker(value, node);
+    return { ...what, value };
+  }
+
+  #noteMaker(value: Json | undefined, node: string): void {
+    const effect = effectIn(value);
+    if (effect === undefined) return;
+    const nodes = this.makers.get(effect) ?? new Set();
+    this.makers.set(effect, nodes.add(node));
   }
 
   #checkId({ id, kind }: Command): void {

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../src/graph/json.js';
+import type { Json } from '../../src/graph/json.js';
 import type { AskNode, CallNode, DelegateNode, ShellNode, WaitNode } from '../../src/graph/model.js';
-import { alarm, failAttempt, giveUp, later, succeed } from './endings.js';
+import { alarm, commandDone, failAttempt, giveUp, later, succeed } from './endings.js';
 import {
   callKey,
   issue,
@@ -154,15 +154,8 @@ function workDone(
   node: ShellNode | DelegateNode | CallNode,
   value: Json,
 ): void {
-  if (node.kind !== 'shell') {
-    succeed(run, instance, value);
-    return;
-  }
-  const result = value as JsonObject;
-  if (node.failOnError && result.exit_code !== 0) {
-    const details = { result };
-    failAttempt(run, instance, { code: 'E_EXIT_CODE', message: '', details, again: true });
-  } else succeed(run, instance, { stdout: '', stderr: '', ...result });
+  if (node.kind === 'shell') commandDone(run, instance, node, value);
+  else succeed(run, instance, value);
 }
 
 /** Texts, at least one and none twice. */

@@ -275,7 +275,7 @@ function partialIn({ node, open, parts, verdict }: Instance): Pick<Fault, 'detai
 /** Settles a container whose parts have all ended, or undoes what they did. Gives whether there was anything to do. */
 export function finish(run: Run, instance: Instance): boolean {
   if (liveIn(instance) > 0 || nextOf(instance) !== undefined) return false;
-  const { node } = instance;
+  const { node, rollback } = instance;
   if (instance.verdict !== undefined && instance.timedOut) {
     // What it did is not undone any more.
     const isRollback = node.kind === 'parallel' && node.onPartialFailure === 'rollback';
@@ -284,10 +284,12 @@ export function finish(run: Run, instance: Instance): boolean {
     return true;
   }
   if (instance.verdict !== undefined) {
-    failAttempt(run, instance, { ...withoutFrom(instance.verdict), ...partialIn(instance) });
+    const isHandled = node.kind === 'foreach' && node.onItemError === 'settle';
+    const fault =
+      isHandled || rollback !== undefined ? withoutFrom(instance.verdict) : passOn(instance.verdict);
+    failAttempt(run, instance, { ...fault, ...partialIn(instance) });
     return true;
   }
-  const { rollback } = instance;
   if (rollback !== undefined) {
     const { failed, again, report, target, fault } = rollback;
     if (target === undefined ? report === undefined : !isSettled(target)) return false;
@@ -349,7 +351,8 @@ export function finish(run: Run, instance: Instance): boolean {
         if (instance.aborted) want(effectsIn(run, instance));
         else if (undoWorkflow(run, instance, withoutFrom(fault))) return true;
       }
-      if (fault !== undefined) failAttempt(run, instance, withoutFrom(fault));
+      if (fault !== undefined)
+        failAttempt(run, instance, undoesOnFailure(run, instance) ? withoutFrom(fault) : passOn(fault));
       else succeed(run, instance, outcomes[0] === undefined ? undefined : valueIn(outcomes[0]));
       return true;
     }
@@ -360,8 +363,13 @@ function valueIn(outcome: Outcome): Value {
   return outcome.status === 'succeeded' ? outcome.value : undefined;
 }
 
-function withoutFrom({ from: _, ...fault }: Fault): Fault {
+function withoutFrom({ from: _, passedOn: __, ...fault }: Fault): Fault {
   return fault;
+}
+
+/** The failure of a part becomes that of its container. */
+function passOn(fault: Fault): Fault {
+  return { ...withoutFrom(fault), passedOn: true };
 }
 
 function errorsOf({ branches }: ParallelNode, outcomes: readonly Outcome[]): JsonObject {

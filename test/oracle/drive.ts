@@ -2,16 +2,16 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/graph/json.j
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
 import type { Plan } from '../../src/plan/plan.js';
-import { actionKind, optionsOf } from '../../src/runtime/engine/actions.js';
+import { optionsOf } from '../../src/runtime/engine/actions.js';
 import type { Advance, Command, Outstanding, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
-import type { Event, StartIds } from '../../src/runtime/engine/events.js';
+import type { Event, StartIds, StepAction } from '../../src/runtime/engine/events.js';
 import { nodeRecord, outputOf, outstanding, remainsOf } from '../../src/runtime/engine/read.js';
 import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { Agenda, type Due } from './agenda.js';
 import type { Story } from './oracle.js';
 import { type CallRecord, countOf, type End, type Remains } from './run.js';
-import { type Asker, answersLate, deliveredAfter, reply, said, undoer, type World } from './world.js';
+import { type Asker, answersLate, deliveredAfter, reply, rescue, said, undoer, type World } from './world.js';
 
 /** The machine that is tested. */
 export interface Engine {
@@ -116,12 +116,17 @@ class Host {
         const { id, node, action, deliveredAt, dueAt } = command;
         if (dueAt !== undefined) this.#alarm(id, dueAt, node);
         if (deliveredAt !== undefined) break;
+        if (action.type === 'step') {
+          this.#rescue(command.id, node, action);
+          break;
+        }
         const before = countOf(this.#asked, node);
         if (action.type !== 'ask') {
           const at = this.agenda.now + deliveredAfter(this.#world, node, before);
           this.#expect(id, at, node, { kind: 'actionDelivered', command: id });
         }
-        for (const word of said(this.#world, actionKind(action), optionsOf(action), node, before)) {
+        const kind = action.type === 'ask' ? action.mode : action.type;
+        for (const word of said(this.#world, kind, optionsOf(action), node, before)) {
           const what: Happening =
             word.kind === 'failure'
               ? { kind: 'actionFailed', command: command.id, failure: word.failure }
@@ -140,6 +145,18 @@ class Host {
         this.#drop(command.call);
         break;
     }
+  }
+
+  /** What becomes of a step that failed in a task. */
+  #rescue(id: string, node: string, { schema: { required } }: StepAction): void {
+    const [member] = Array.isArray(required) ? required : [];
+    const before = countOf(this.#asked, `${node} rescued`);
+    const what = rescue(this.#world, member === undefined ? undefined : String(member), node, before);
+    const at = this.agenda.now + what.after;
+    if (what.kind === 'retry') this.#expect(id, at, node, { kind: 'retryRequested', node });
+    else if (what.kind === 'failure')
+      this.#expect(id, at, node, { kind: 'actionFailed', command: id, failure: what.failure });
+    else this.#expect(id, at, node, { kind: 'actionSubmitted', command: id, value: what.value });
   }
 
   #call({ id, dueAt }: { readonly id: string; readonly dueAt: number }, asker: Omit<Asker, 'before'>): void {

@@ -1,7 +1,9 @@
-import type { Value } from '../../src/graph/json.js';
+import type { Json, JsonObject, Value } from '../../src/graph/json.js';
+import type { ShellNode } from '../../src/graph/model.js';
 import { standInLine } from './attempts.js';
-import { forgetPlain } from './records.js';
+import { forgetPlain, noteOutside, undoesOnFailure, undoOf } from './records.js';
 import {
+  countOf,
   type Fault,
   type Instance,
   type NodeStatus,
@@ -12,6 +14,7 @@ import {
 } from './run.js';
 import { end } from './stop.js';
 import { attempt, fieldsWith, read } from './values.js';
+import { rescue } from './world.js';
 
 export function skip(run: Run, instance: Instance, reason: SkipReason): void {
   instance.reason = reason;
@@ -46,13 +49,15 @@ export function failAttempt(run: Run, instance: Instance, fault: Fault): void {
   const grown = retry.delayMs * factor[retry.backoff];
   const delay = retry.backoff === 'exponential' ? Math.min(retry.capMs, grown) : grown;
   instance.status = 'waiting';
-  const resume = (): void => {
-    instance.status = 'ready';
-    instance.again = true;
-    if (takesPlace(instance)) standInLine(run, instance);
-  };
-  if (delay === 0) resume();
-  else alarm(run, instance, delay, resume);
+  if (delay === 0) resume(run, instance);
+  else alarm(run, instance, delay, () => resume(run, instance));
+}
+
+/** Another attempt may begin. */
+function resume(run: Run, instance: Instance): void {
+  instance.status = 'ready';
+  instance.again = true;
+  if (takesPlace(instance)) standInLine(run, instance);
 }
 
 function retryOf({ node, part }: Instance) {
@@ -65,14 +70,14 @@ function retryOf({ node, part }: Instance) {
 export function giveUp(run: Run, instance: Instance, fault: Fault): void {
   const { node, part } = instance;
   if (node.onError === undefined || !run.rules.fallbacks) {
-    failForGood(run, instance, fault);
+    failOrPause(run, instance, fault);
   } else if ('fallbackNode' in node.onError) {
     const target = beside(instance, node.onError.fallbackNode);
     const isLost = target === undefined || ['skipped', 'failed', 'cancelled'].includes(target.status);
     const isGivenUp = part.aborted && !isLost && target.status !== 'succeeded';
     const isClosed = part.stopped || part.ended !== undefined;
     if (isLost || isGivenUp || (target.status === 'pending' && isClosed)) {
-      failForGood(run, instance, fault);
+      failOrPause(run, instance, fault);
       return;
     }
     instance.fault = fault;
@@ -86,7 +91,7 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
         succeed(run, instance, read(run, part, value, error));
         instance.replaced = fault;
       },
-      () => failForGood(run, instance, fault),
+      () => failOrPause(run, instance, fault),
     );
   }
 }
@@ -104,6 +109,82 @@ export function failForGood(run: Run, instance: Instance, fault: Fault): void {
   // After a `return` no failure can be made good any more.
   const { aborted, ended } = instance.part;
   if (!aborted && (!goesOn || ended === 'return')) end(run, instance.part, 'failure', 'upstream_failed');
+}
+
+/** Nothing handles the failure. A node of a task that would end it waits to be made outside, or tried again. */
+function failOrPause(run: Run, instance: Instance, fault: Fault): void {
+  const isPassedOn = fault.passedOn === true && instance.node.onError === undefined;
+  if (!run.rules.pauses || isPassedOn || !pauses(run, instance, fault)) {
+    failForGood(run, instance, fault);
+    return;
+  }
+  const { key } = instance;
+  release(run, instance);
+  instance.status = 'waiting';
+  instance.paused = true;
+  instance.fault = fault;
+  instance.attempts += 1;
+  const what = rescue(run.world, memberOf(instance), key, countOf(run.asked, `${key} rescued`));
+  later(run, instance, { at: run.agenda.now + what.after, rank: 'answer', key }, () => {
+    instance.paused = false;
+    if (what.kind === 'failure') failForGood(run, instance, { ...what.failure, again: fault.again });
+    else if (what.kind === 'retry') resume(run, instance);
+    else {
+      // It undoes what was done in the state before this.
+      const undo = undoOf(run, instance)(what.value);
+      madeOutside(run, instance, what.value);
+      if (isServerCall(instance)) noteOutside(run, instance, undo);
+    }
+  });
+}
+
+/** The member that every result of a node has. */
+function memberOf({ node }: Instance): string | undefined {
+  if (node.kind === 'shell') return 'exit_code';
+  if (node.kind === 'delegate') return 'response';
+  if (node.kind !== 'ask') return undefined;
+  const members = { info: 'acknowledged', confirm: 'confirmed', text: 'input', choice: 'selected' };
+  return node.mode === 'yield' || node.mode === 'model' ? undefined : members[node.mode];
+}
+
+function madeOutside(run: Run, instance: Instance, value: Json): void {
+  const { node } = instance;
+  if (node.kind === 'shell') commandDone(run, instance, node, value);
+  else succeed(run, instance, value);
+}
+
+/** What a command printed is its value, unless its exit code fails it. */
+export function commandDone(run: Run, instance: Instance, { failOnError }: ShellNode, value: Json): void {
+  const result = value as JsonObject;
+  if (failOnError && result.exit_code !== 0) {
+    const details = { result };
+    failAttempt(run, instance, { code: 'E_EXIT_CODE', message: '', details, again: true });
+  } else succeed(run, instance, { stdout: '', stderr: '', ...result });
+}
+
+/** Whether a failure is one that its run, which is a task, would end with. */
+function pauses(run: Run, { node, part }: Instance, { again }: Fault): boolean {
+  if (run.graph.task !== true || run.cancelling !== undefined) return false;
+  if (['compensate', 'error', 'return'].includes(node.kind)) return false;
+  return reachesTop(run, part, again);
+}
+
+/** Whether a failure in a scope becomes that of the run: no container around it handles it. */
+function reachesTop(run: Run, part: Part, again: boolean): boolean {
+  const { owner, stopped, ended, nodes } = part;
+  if (stopped || ended !== undefined) return false;
+  if (owner === undefined) return true;
+  const [first] = nodes
+    .filter(({ status }) => status === 'failed')
+    .sort((a, b) => (a.settledAt ?? 0) - (b.settledAt ?? 0));
+  const mayHelp = first?.fault === undefined ? again : first.fault.again;
+  const { node, attempts } = owner;
+  if (node.onError !== undefined || undoesOnFailure(run, owner)) return false;
+  if (mayHelp && attempts <= run.rules.extraTries(node.retry?.extra ?? 0) && node.retry !== undefined)
+    return false;
+  if (node.kind === 'parallel' && node.onPartialFailure !== 'abort') return false;
+  if (node.kind === 'foreach' && node.onItemError !== 'fail') return false;
+  return reachesTop(run, owner.part, mayHelp);
 }
 
 /** Whether a scope has been stopped, or fails: a `return` alone lets those go on that have begun. */
@@ -156,12 +237,17 @@ export function release(run: Run, instance: Instance): void {
   instance.placed = false;
 }
 
-export function takesPlace({ node }: Instance): boolean {
+export function takesPlace(instance: Instance): boolean {
+  const { node } = instance;
   return (
-    (node.kind === 'call' && node.executor === 'server') ||
+    isServerCall(instance) ||
     node.kind === 'resource' ||
     (node.kind === 'compute' && node.function !== undefined)
   );
+}
+
+function isServerCall({ node }: Instance): boolean {
+  return node.kind === 'call' && node.executor === 'server';
 }
 
 function settle(run: Run, instance: Instance, status: NodeStatus): void {

@@ -123,6 +123,8 @@ const wrongRules: readonly [string, Partial<Rules>][] = [
   ['does not report the effect of a late success', { lateNamed: false }],
   ['does again what a roll-back left', { finalRollback: false }],
   ['stops a compensation when the run is cancelled', { undoingGoesOn: false }],
+  ['fails a task where its steps wait', { pauses: false }],
+  ['takes a call that was made outside for one of its own', { outsideRises: false }],
   ['undoes in a `compensate` node what was undone before', { stepsJoin: false }],
   ['has one field for all workflows that have their own', { sharesFields: true }],
   ['does not write the value of a node', { writes: false }],

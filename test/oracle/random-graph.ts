@@ -24,8 +24,9 @@ export function caseOf(numbersOfGraph: readonly number[], luck: readonly number[
   const tape = new Tape(numbersOfGraph);
   const graph = anyGraph(tape);
   const world = { luck, tools: anySafety(tape, graph) };
-  if (!tape.chance(12)) return { graph, world };
-  return { graph, world: { ...world, cancel: { at: tape.below(120), compensate: tape.chance(60) } } };
+  const cancel = tape.chance(12) ? { cancel: { at: tape.below(120), compensate: tape.chance(60) } } : {};
+  const task = tape.chance(35) ? { task: true as const } : {};
+  return { graph: { ...graph, ...task }, world: { ...world, ...cancel } };
 }
 
 /** What is known of the tools of the steps. Nothing is known of most of those that undo. */

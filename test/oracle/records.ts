@@ -116,6 +116,15 @@ export function noteSuccess(run: Run, instance: Instance, generation: number, un
   if (!rollsBack(instance)) dropPlain(run, ({ call }) => call === key);
 }
 
+/** A call was made outside. It is another call than those of the step; an idempotent one has the effect of those before it. */
+export function noteOutside(run: Run, instance: Instance, undo: Undo): void {
+  const { node, key } = instance;
+  if (node.kind !== 'call') return;
+  if (safetyOf(run, node.tool) !== 'idempotent' && run.rules.outsideRises) add(run.reissues, key);
+  noteSuccess(run, instance, generationOf(run, instance), undo);
+  if (run.rules.outsideRises) add(run.reissues, key);
+}
+
 /**
  * A call that was given up succeeded all the same. No step accounts for what it did, unless another attempt was the same
  * call: then it was not unknown any more.

@@ -63,6 +63,10 @@ export interface Rules {
   readonly settles: boolean;
   /** Whether the limit of work of the client counts from its request, and not from its delivery. */
   readonly countsFromRequest: boolean;
+  /** Whether a step of a task that would end it waits. */
+  readonly pauses: boolean;
+  /** Whether a call that was made outside is another one than those of its step. */
+  readonly outsideRises: boolean;
   /** Whether a step of a `compensate` node finds what has the same tool and input. */
   readonly stepsJoin: boolean;
 }
@@ -113,5 +117,7 @@ export const RULES: Rules = {
   writes: true,
   settles: true,
   countsFromRequest: false,
+  pauses: true,
+  outsideRises: true,
   stepsJoin: true,
 };

@@ -74,6 +74,8 @@ export interface Fault {
   readonly message: string;
   readonly details?: Json;
   readonly again: boolean;
+  /** It is that of a part of a container, which does not handle it. */
+  readonly passedOn?: true;
   /** The node at which it entered the scope it is looked at in; missing where no node failed. */
   readonly from?: Instance;
 }
@@ -99,6 +101,8 @@ export interface Instance {
   jumps: number;
   /** Another attempt may begin now. */
   again?: boolean;
+  /** It has failed in a task, and waits to be made outside or tried again. */
+  paused?: boolean;
   /** What ends when this node does: its timers, and the reply it waits for. */
   pending: Due<() => void>[];
   /** It takes one of the run's places. */

@@ -1,5 +1,5 @@
 import { conclude } from './containers.js';
-import { cancel, giveUp, release, skip, takesPlace } from './endings.js';
+import { cancel, failForGood, giveUp, release, skip, takesPlace } from './endings.js';
 import { rollsBack, safetyOf } from './records.js';
 import {
   type Fault,
@@ -20,7 +20,8 @@ export function end(run: Run, part: Part, why: 'failure' | 'error' | 'return', r
   const isHarmless = why === 'return' && part.nodes.every(({ status }) => status !== 'failed');
   for (const instance of part.nodes) {
     if (isSettled(instance)) continue;
-    if (isBetween(instance)) {
+    if (instance.paused) failForGood(run, instance, instance.fault as Fault);
+    else if (isBetween(instance)) {
       // A container would start nodes, and an `ask` would request another action.
       if (isHarmless && takesPlace(instance)) continue;
       leaveLine(run, instance);

@@ -169,9 +169,12 @@ export function watchOrder(graph: Graph): Watcher {
     if (place === undefined) throw new Error(`'${key}' is not a node`);
     return place;
   };
-  const hasRetry = [...places.values()].some(
-    ({ node, graph: own }) => node.retry !== undefined || own.errorStrategy?.kind === 'retry',
-  );
+  // A container of a task may be tried again on request.
+  const hasRetry =
+    graph.task === true ||
+    [...places.values()].some(
+      ({ node, graph: own }) => node.retry !== undefined || own.errorStrategy?.kind === 'retry',
+    );
   const mayRepeat = (): boolean => hasRetry || hasJumped;
   return ({ advance }) => {
     for (const fact of advance.facts) follow(fact);

@@ -4,7 +4,7 @@ import type { AskNode } from '../../src/graph/model.js';
 import { plain } from './plain.js';
 
 /** What an action is about. */
-type ActionKind = AskNode['mode'] | 'shell' | 'mcp_call' | 'delegate' | 'step';
+type ActionKind = AskNode['mode'] | 'shell' | 'mcp_call' | 'delegate';
 
 /**
  * Everything outside of a run, decided beforehand: what each tool, resource and function does with each call, how long
@@ -134,6 +134,47 @@ export function said(
   return all;
 }
 
+/** What becomes of a step of a task that failed: its result is made outside, it is tried again, or it fails for good. */
+export type Rescue = { readonly after: number } & (
+  | { readonly kind: 'answer'; readonly value: Json }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'failure'; readonly failure: Failure }
+);
+
+/** More often no step is tried again. */
+const MOST_RETRIES = 3;
+
+/**
+ * @param member the one that the result must have, if there is one.
+ * @param before how often the step has failed so before.
+ */
+export function rescue(world: World, member: string | undefined, who: string, before: number): Rescue {
+  const after = pick(world, 30, 'rescue', who, before);
+  const way = pick(world, 6, 'way', who, before);
+  if (way === 5) {
+    return { kind: 'failure', after, failure: { code: 'X_RESCUE', message: `nobody rescues ${who}` } };
+  }
+  if (way >= 3 && before < MOST_RETRIES) return { kind: 'retry', after };
+  const number = pick(world, 10, 'result', who, before);
+  return { kind: 'answer', after, value: fittingOf(member, number) };
+}
+
+function fittingOf(member: string | undefined, number: number): Json {
+  switch (member) {
+    case undefined:
+    case 'ok':
+      return { ok: number % 2 === 0, n: number };
+    case 'exit_code':
+      return { exit_code: number % 3 };
+    case 'acknowledged':
+      return { acknowledged: true };
+    case 'confirmed':
+      return { confirmed: number % 2 === 0 };
+    default:
+      return { [member]: `text ${number}` };
+  }
+}
+
 /** How long after its request work of the client is in a response. */
 export function deliveredAfter(world: World, who: string, before: number): number {
   return pick(world, 20, 'deliver', who, before);
@@ -164,7 +205,6 @@ function fitting(kind: ActionKind, options: readonly string[], number: number): 
     case 'shell':
       return { exit_code: number % 3 };
     case 'mcp_call':
-    case 'step':
       return { ok: number % 2 === 0, n: number };
     case 'delegate':
       return { response: `text ${number}` };

@@ -124,6 +124,8 @@ interface FailedAttempt {
   readonly attempted?: boolean;
   /** Another attempt would fail in the same way. Default: the tool or resource was not reached. */
   readonly isPermanent?: boolean;
+  /** See `Failed`. */
+  readonly isPassedOn?: true | undefined;
 }
 
 /**
@@ -131,7 +133,7 @@ interface FailedAttempt {
  * deadline allows it. Otherwise the node fails. [E2, E4]
  */
 export function attemptFailed(transition: Transition, node: NodeRecord, failed: FailedAttempt): void {
-  const { attempted = true, isPermanent = !attempted } = failed;
+  const { attempted = true, isPermanent = !attempted, isPassedOn } = failed;
   const { attempt, planned } = node;
   const { retry } = planned;
   const { run } = transition.state;
@@ -140,7 +142,7 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   const failure: Failure = isUnknown ? { ...failed.failure, outcomeUnknown: true } : failed.failure;
   const reached = attempted ? attempt : attempt - 1;
   if (!mayHaveAnotherAttempt(node) || retry === undefined || isPermanent || attempt > retry.extra) {
-    fail(transition, node, { failure, reached, isPermanent });
+    fail(transition, node, { failure, reached, isPermanent, isPassedOn });
     return;
   }
   const share = jitterShare(run.random ?? 0, node.key, attempt);
@@ -199,6 +201,8 @@ interface Failed {
   readonly reached: number;
   /** No retry of a container around it can change the failure. */
   readonly isPermanent: boolean;
+  /** Of a container: it is the failure of a part, which the container does not handle. */
+  readonly isPassedOn?: true | undefined;
 }
 
 /** Fails a node that has no attempt left: applies its fallback, if it has one. */
@@ -273,7 +277,9 @@ function isUnavailable({ status }: NodeRecord): boolean {
 
 /** Fails a node that no fallback replaces. In a task that it would end, the node stops instead. [N13] */
 function failOrPause(transition: Transition, node: NodeRecord, failed: Failed): void {
-  if (pausesAtFailure(transition, node, failed.isPermanent)) pause(transition, node, failed);
+  // The part would have stopped itself.
+  const isOwn = failed.isPassedOn !== true || node.planned.node.onError !== undefined;
+  if (isOwn && pausesAtFailure(transition, node, failed.isPermanent)) pause(transition, node, failed);
   else failWithoutFallback(transition, node, failed);
 }
 

@@ -68,21 +68,22 @@ export function recordEffect(
   }
 }
 
-/** Records the effect of a step of a task that was made outside, with another key than the calls of the step. */
+/**
+ * Records the effect of a call of a task that was made outside. It is another call than those of the step, before and after
+ * it; with an idempotent tool it is the same effect as that of earlier attempts.
+ */
 export function recordOutside(transition: Transition, node: NodeRecord, value: Json): void {
   const { state } = transition;
-  const { node: model, isRepeatable } = node.planned;
+  const { node: model } = node.planned;
   if (model.kind !== 'call' || model.executor === 'client') return;
-  const generation = generationOf(state, node);
   const { key } = node;
   const { tool } = model;
-  // The same call with the same input: what earlier attempts did is this effect.
   if (state.safetyOf(tool) === 'idempotent')
-    resolveUnknown(transition, node, { node: key, generation, tool });
+    resolveUnknown(transition, node, { node: key, generation: generationOf(state, node), tool });
+  else countReissue(state, key);
   node.output = value;
-  recordEffect(transition, node, generation);
-  // A tool must not take a later call for one of these attempts.
-  if (isRepeatable) countReissue(state, key);
+  recordEffect(transition, node, generationOf(state, node));
+  countReissue(state, key);
 }
 
 function compensationRecord(

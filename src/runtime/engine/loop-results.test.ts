@@ -15,11 +15,11 @@ const failure = (run: Run): Failure | undefined => run.state.run.failure;
 
 describe('Q12: failed items', () => {
   test('of a loop that settles remain reported when it is cancelled or times out', () => {
-    const begun = (options: Partial<ForeachNode> = {}) =>
+    const failing = (options: Partial<ForeachNode> = {}) =>
       new Run(graph([loop('settle', { concurrency: 2, ...options })])).fails('c[1]');
     const failed = [{ step: 'l', index: 1, failure: { code: 'E_TOOL' } }];
-    expect(begun().cancel().remains.failedItems).toMatchObject(failed);
-    expect(begun({ timeoutMs: 50 }).fires('l').remains.failedItems).toMatchObject(failed);
+    expect(failing().cancel().remains.failedItems).toMatchObject(failed);
+    expect(failing({ timeoutMs: 50 }).fires('l').remains.failedItems).toMatchObject(failed);
   });
 
   test('`settle` runs all items, and then fails with the results of all', () => {

@@ -315,6 +315,32 @@ describe('N13: what handles the failure of a step', () => {
     expect(run.state.run.result).toEqual([1, 2]);
   });
 
+  test.each([
+    ['a branch', branch('b', [[undefined, body([call('n'), stop('e', lit('no'), { after: ['n'] })])]])],
+    ['a loop', foreach('b', lit([1]), body([call('n'), stop('e', lit('no'), { after: ['n'] })]))],
+    ['a `parallel`', parallel('b', { x: body([call('n'), stop('e', lit('no'), { after: ['n'] })]) })],
+  ])('%s passes on what an `error` in it says: the task fails', (_name, node) => {
+    const run = new Run(task([node]));
+    run.returns(run.inFlight[0] ?? '');
+    expect(run.state.run).toMatchObject({ status: 'failed', failure: { message: 'no' } });
+  });
+
+  test('a workflow that undoes on failure waits after that, and one that does not passes failures on', () => {
+    const run = (onFailure: Partial<Graph>) => {
+      const nodes = [call('a', {}, { compensate: undo('un-a') }), call('n', {}, { after: ['a'] })];
+      const inner = graph(nodes, { name: 'inner', ...onFailure });
+      return new Run(withTasks(task([runs('w', 'inner')]), inner)).returns('w/a').fails('w/n');
+    };
+    const plain = run({});
+    expect(stopped(plain)).toEqual(['w/n']);
+    expect(failsFor(plain, 'w/n').state.run).toMatchObject({ status: 'failed', failure: BROKE });
+    const undone = run({ onFailure: 'undo' });
+    const undoing = undone.calls.at(-1);
+    expect(undoing).toMatchObject({ tool: 'un-a', isCompensation: true });
+    undone.send({ kind: 'toolReturned', at: undone.at, command: undoing?.id ?? '', value: null });
+    expect(stopped(undone)).toEqual(['w']);
+  });
+
   test('a container that times out while its step waits, waits itself', () => {
     const nodes = [branch('b', [[undefined, body([call('n')])]], { timeoutMs: 50 })];
     const run = new Run(task(nodes)).fails('n').fires('b');

@@ -15,7 +15,13 @@ import { readerIn, type Transition } from './transition.js';
 /** How a scope ended. */
 export type Outcome =
   | { readonly status: 'succeeded'; readonly value: Value }
-  | { readonly status: 'failed'; readonly failure: Failure; readonly isPermanent: boolean }
+  | {
+      readonly status: 'failed';
+      readonly failure: Failure;
+      readonly isPermanent: boolean;
+      /** A container ends with the failure of a part, which it does not handle. */
+      readonly isPassedOn?: true;
+    }
   | { readonly status: 'cancelled' };
 
 /** Begins a scope: its nodes are pending, and those without dependencies are ready. */
@@ -264,6 +270,11 @@ function settleWith(transition: Transition, node: NodeRecord, outcome: Outcome):
 
 export function failedWith(failure: Failure, isPermanent = false): Outcome {
   return { status: 'failed', failure, isPermanent };
+}
+
+/** The failure of a part becomes that of its container. */
+export function passedOn(failure: Failure, isPermanent: boolean): Outcome {
+  return { status: 'failed', failure, isPermanent, isPassedOn: true };
 }
 
 export function succeededWith(value: Value): Outcome {

@@ -171,7 +171,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   unfinished: 'it is at work: try again',
   inputs: 'the arguments of the workflow were changed',
   state: 'a state field was changed or removed',
-  option: 'the error strategy, `failFast`, `onFailure` or `maxConcurrency` was changed',
+  option: 'the error strategy, `failFast`, `onFailure`, `maxConcurrency` or `task` was changed',
   secrets: 'the workflow has secrets, and the values of the store are not encrypted',
   answerers: 'it asks other callers than its owner, and did not before',
   removed: 'the step has started, and is no longer there',

@@ -104,6 +104,7 @@ describe('a run stays, by node and reason,', () => {
     expect(whole({ state: [...state, { name: 'g', scope: 'run', schema: {} }] })).toBe('safe');
     expect(whole({ maxConcurrency: 2 })).toEqual([[undefined, 'option']]);
     expect(whole({ failFast: false })).toEqual([[undefined, 'option']]);
+    expect(whole({ task: true })).toEqual([[undefined, 'option']]);
     const asked = ask('boss', 'confirm', { answerBy: [{ kind: 'role', role: 'boss' }], after: ['out'] });
     expect(whole({ nodes: [...nodes, asked] })).toEqual([[undefined, 'answerers']]);
     expect(whole({ nodes: [...nodes, a] })).toEqual([[undefined, 'graph']]);

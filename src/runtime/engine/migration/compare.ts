@@ -95,6 +95,8 @@ function runObstacles(state: RunState): MigrationReason[] {
 function graphObstacles(from: Graph, { graph: to, fault }: Plan): MigrationReason[] {
   if (fault !== undefined || from.name !== to.name) return [{ reason: 'graph' }];
   const reasons = headerObstacles(from, to).map((reason): MigrationReason => ({ reason }));
+  // Steps that failed before would have waited, or the other way round.
+  if (from.task !== to.task) reasons.push({ reason: 'option' });
   // How others find the questions of a run is written when it starts.
   if (!asksOthers(from) && asksOthers(to)) reasons.push({ reason: 'answerers' });
   return reasons;

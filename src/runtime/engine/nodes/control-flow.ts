@@ -16,6 +16,7 @@ import {
   forgetFailedItems,
   openContainer,
   outcomeOf,
+  passedOn,
 } from '../scopes.js';
 import { select, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
@@ -164,9 +165,11 @@ export function completeOnlyPart(transition: Transition, node: NodeRecord, scope
   const outcome = outcomeOf(transition, scope);
   const container = closePart(transition, node, scope, outcome);
   const { failure, isPermanent, aborted } = container;
-  const end = failure === undefined ? outcome : failedWith(failure, isPermanent);
-  const effects =
-    end.status === 'failed' && undoesOnFailure(scope) ? transition.state.effects.open(node) : [];
+  const undoes = undoesOnFailure(scope);
+  const ended =
+    outcome.status === 'failed' && !undoes ? passedOn(outcome.failure, outcome.isPermanent) : outcome;
+  const end = failure === undefined ? ended : failedWith(failure, isPermanent);
+  const effects = end.status === 'failed' && undoes ? transition.state.effects.open(node) : [];
   if (end.status !== 'failed' || aborted || effects.length === 0) {
     // After an abort or a timeout there is no rollback: report the effects that remain.
     markForUndo(transition, effects);

@@ -17,6 +17,7 @@ import {
   isFinished,
   type Outcome,
   openContainer,
+  passedOn,
   succeededWith,
 } from '../scopes.js';
 import { containerOf, type RunState } from '../state.js';
@@ -84,11 +85,9 @@ function outcomeOfLoop(
   const { end, next, interrupted, failure, failedPart, isPermanent } = container;
   const settles = model.onItemError === 'settle';
   if (failure !== undefined && (failedPart === undefined || !settles)) {
-    const isItem = failedPart !== undefined;
-    return failedWith(
-      isItem ? failures.item(failure, failedPart, valuesOf(container)) : failure,
-      isPermanent,
-    );
+    return failedPart === undefined
+      ? failedWith(failure, isPermanent)
+      : passedOn(failures.item(failure, failedPart, valuesOf(container)), isPermanent);
   }
   if (failure === undefined && (interrupted || next < end)) return { status: 'cancelled' };
   if (settles) {

@@ -13,6 +13,7 @@ import {
   isFinished,
   type Outcome,
   openContainer,
+  passedOn,
   succeededWith,
 } from '../scopes.js';
 import { select, sibling } from '../settle.js';
@@ -60,7 +61,9 @@ function outcomeOfBranches(node: NodeRecord, container: ContainerRecord, model: 
   const { end, next, interrupted, failure, failedPart, isPermanent } = container;
   const available = valuesOf(node, container);
   if (failure !== undefined) {
-    return failedWith(failedPart === undefined ? failure : failures.aborted(failure, available), isPermanent);
+    return failedPart === undefined
+      ? failedWith(failure, isPermanent)
+      : passedOn(failures.aborted(failure, available), isPermanent);
   }
   if (interrupted || next < end) return { status: 'cancelled' };
   const failed = failedBranches(node);

@@ -1,5 +1,6 @@
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { isServerCall } from '../../../graph/nodes.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Fact, RunState } from '../../engine/contract.js';
@@ -184,6 +185,7 @@ class Deeds {
     this.actions.note(events, facts, state, this.at);
     for (const fact of facts) {
       if (fact.kind === 'callReturned') this.#returned(fact, state);
+      if (fact.kind === 'answered') this.#madeOutside(fact, state);
       if (fact.kind !== 'callIssued') continue;
       const call = { step: fact.undoes ?? fact.node, tool: fact.tool };
       this.calls.push(call);
@@ -198,6 +200,13 @@ class Deeds {
     if (!outcome.ok && !isUnknown) return;
     const effect = { step_id: call.step, tool: call.tool };
     this.effects.set(command, isUnknown ? { ...effect, outcome_unknown: true } : effect);
+  }
+
+  /** The call of a step that failed in a task may be made outside. */
+  #madeOutside({ node, command }: Extract<Fact, { kind: 'answered' }>, state: RunState): void {
+    const { node: model } = state.find(node).planned;
+    if (!isServerCall(model) || state.safetyOf(model.tool) === 'readOnly') return;
+    this.effects.set(command, { step_id: node, tool: model.tool });
   }
 }
 
