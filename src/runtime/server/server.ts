@@ -49,6 +49,7 @@ import type {
 } from './stepwright-server.js';
 import { storeFault } from './store-failure.js';
 import type { TaskView } from './tasks/task-view.js';
+import type { CallableTool } from './tasks/tool-runs.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
@@ -235,8 +236,15 @@ class RegistryServer implements StepwrightServer {
   }
 
   taskSupportOf(tool: string): TaskSupport | undefined {
-    const { workflowTools, clientTools } = this.#catalogue;
-    return workflowTools.taskSupportOf(tool) ?? (clientTools.has(tool) ? 'forbidden' : undefined);
+    const callable = this.#toolOf(tool);
+    if (callable !== undefined) return callable.entry.task ?? 'forbidden';
+    return this.#catalogue.workflowTools.taskSupportOf(tool);
+  }
+
+  /** A tool of the registry that clients may call. */
+  #toolOf(name: string): CallableTool | undefined {
+    const entry = this.#catalogue.clientTools.has(name) ? this.registry.tools[name] : undefined;
+    return entry && { name, entry, timeoutMs: this.settings.toolTimeoutMs };
   }
 
   async tasks(): Promise<TaskView> {
@@ -245,6 +253,7 @@ class RegistryServer implements StepwrightServer {
     const { pageSize, toolAnswerMs: answerMs, log } = this.settings;
     return new RunTasks({
       ...{ runs: this.#runs, workflowTools: this.#catalogue.workflowTools, pageSize, answerMs, log },
+      toolOf: (name) => this.#toolOf(name),
       identified: (context) => this.#identified(context),
       refusalOf: (name, request) => this.#refusalOf(name, request),
     });

@@ -162,7 +162,7 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
 function toolListings({ tools }: Registry): ToolListing[] {
   const names = new Set(clientToolNames({ tools }));
   return byName(Object.entries(tools).filter(([name]) => names.has(name))).map(([name, entry]) => {
-    const { description, inputSchema, listedSchema, outputSchema, annotations } = entry;
+    const { description, inputSchema, listedSchema, outputSchema, annotations, task } = entry;
     const hints = hintsOf(entry, names);
     const meta = hints === undefined ? entry.meta : { ...entry.meta, [HINTS_META]: hints };
     return {
@@ -171,6 +171,7 @@ function toolListings({ tools }: Registry): ToolListing[] {
       inputSchema:
         listedSchema === 'flat' ? flatSchema(currentSchema(inputSchema)) : currentSchema(inputSchema),
       ...defined({ outputSchema: outputSchema && currentSchema(outputSchema), annotations }),
+      ...(task === undefined ? {} : { execution: { taskSupport: task } }),
     };
   });
 }

@@ -335,7 +335,7 @@ interface Beginning {
 }
 
 /** A request that ends before its run: its user cannot be asked by it. */
-function withoutUser({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
+export function withoutUser({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
   const { elicit: _, sample: __, roots: ___, closeStream: ____, ...rest } = peer ?? {};
   return { ...request, peer: rest };
 }

@@ -1,17 +1,21 @@
 import { isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
-import { ownProperty } from '../../../graph/json.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
-import type { Envelope } from '../../runs/run/envelope.js';
+import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
 import type { RunReading, RunStatus, RunStore, Waiter } from '../../runs/run-store.js';
+import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import type { Log } from '../../tools/log.js';
 import type { Elicit } from '../../tools/port.js';
+import { toJson } from '../../tools/to-json.js';
 import { textOf } from '../composite/results.js';
+import { withoutUser } from '../composite/workflow-calls.js';
 import type { WorkflowTools } from '../composite/workflow-tools.js';
 import { storeFault } from '../store-failure.js';
 import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
+import { type CallableTool, toolGraph, toolRunInput, toolRunResult } from './tool-runs.js';
 
 /** A run as a task. Times are in ms since the epoch. */
 export interface TaskState {
@@ -63,6 +67,8 @@ export interface TaskView {
 interface TaskParts {
   readonly runs: RunStore;
   readonly workflowTools: WorkflowTools;
+  /** A tool of the registry that clients may call. */
+  readonly toolOf: (name: string) => CallableTool | undefined;
   readonly identified: (context: RequestContext) => IdentifiedRequest;
   /** Why a caller may not call a tool now. */
   readonly refusalOf: (tool: string, request: IdentifiedRequest) => Promise<Failure | undefined>;
@@ -82,15 +88,33 @@ export class RunTasks implements TaskView {
   }
 
   async start({ tool, input, ttlMs }: TaskCall, context: RequestContext): Promise<TaskState> {
-    const { workflowTools, identified, refusalOf } = this.#parts;
+    const { workflowTools, toolOf, identified, refusalOf } = this.#parts;
     const request = identified(context);
     const refusal = await refusalOf(tool, request);
     if (refusal !== undefined) throw refused(tool, refusal);
-    const answer = await workflowTools.startTask(input, { tool, ...defined({ ttlMs }) }, request);
+    const task = { tool, ...defined({ ttlMs }) };
+    const callable = toolOf(tool);
+    const answer =
+      callable === undefined
+        ? await workflowTools.startTask(input, task, request)
+        : await this.#stored(`'${tool}'`, this.#startTool(callable, input, task, request));
     if (!answer.ok) throw refused(tool, answer.failure);
     // It may be over by now, but begins as a task that works.
-    const { message: _, ...task } = await this.get(answer.envelope.workflow_id, context);
-    return { ...task, status: 'working' };
+    const { message: _, ...state } = await this.get(answer.envelope.workflow_id, context);
+    return { ...state, status: 'working' };
+  }
+
+  /** Starts the run of a tool's call. The tool checks its input, as in a plain call. */
+  #startTool(
+    tool: CallableTool,
+    input: TaskCall['input'],
+    task: TaskOrigin,
+    request: IdentifiedRequest,
+  ): Promise<RunAnswer> {
+    const json = toJson(toolRunInput(input));
+    if (!json.ok) return Promise.resolve({ ok: false, failure: notJson(json.problem) });
+    const run = { owner: request.principal, graph: toolGraph(tool), input: json.value as JsonObject, task };
+    return this.#parts.runs.start(run, { request: withoutUser(request), answerMs: 0 });
   }
 
   async get(id: string, context: RequestContext): Promise<TaskState> {
@@ -132,10 +156,13 @@ export class RunTasks implements TaskView {
   }
 
   async result(id: string, context: RequestContext): Promise<ToolResult> {
-    const { workflowTools, identified } = this.#parts;
+    const { workflowTools, toolOf, identified } = this.#parts;
     const request = asking(identified(context), id);
     const { envelope, task } = await this.#read(id, request, { waiter: untilOver(request) });
-    if (!isOpen(envelope)) return workflowTools.taskResult(task?.tool, envelope);
+    if (!isOpen(envelope)) {
+      const isTool = task !== undefined && toolOf(task.tool) !== undefined;
+      return isTool ? toolRunResult(envelope) : workflowTools.taskResult(task?.tool, envelope);
+    }
     throw new ProtocolFault(
       faultCodes.shuttingDown,
       `Task '${clip(id)}' is not over, and the request ended before it: ask for its result again`,
@@ -189,7 +216,7 @@ function asking(request: IdentifiedRequest, task: string): IdentifiedRequest {
 }
 
 function stateOf({ envelope, startedAt, updatedAt, task }: RunStatus): TaskState {
-  const message = envelope.status === 'completed' ? undefined : textOf(envelope);
+  const message = messageOf(envelope, task);
   return {
     id: envelope.workflow_id,
     status: statusOf(envelope),
@@ -197,6 +224,12 @@ function stateOf({ envelope, startedAt, updatedAt, task }: RunStatus): TaskState
     updatedAt,
     ...defined({ message, ttlMs: task?.ttlMs }),
   };
+}
+
+function messageOf(envelope: Envelope, task: RunStatus['task']): string | undefined {
+  if (envelope.status === 'completed') return undefined;
+  // The run of a tool has its name. What it is at says no more than the status.
+  return task?.tool === envelope.definition.name ? envelope.error?.message : textOf(envelope);
 }
 
 function statusOf({ status, cancelling, actions }: Envelope): TaskState['status'] {
@@ -243,6 +276,10 @@ const FAULTS: Readonly<Record<string, number>> = {
   E_STORE: faultCodes.internal,
   E_STORE_REPLACED: faultCodes.internal,
 };
+
+function notJson(problem: string): Failure {
+  return { code: 'E_INPUT_INVALID', message: `the arguments are not JSON, but hold ${problem}` };
+}
 
 function refused(tool: string, { code, message, details }: Failure): ProtocolFault {
   return new ProtocolFault(
