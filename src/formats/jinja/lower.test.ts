@@ -36,6 +36,23 @@ describe('a template', () => {
     expect(render('{{ state.count.deep is defined }}', 'value', context)).toEqual({ value: false });
   });
 
+  test('names the path of a value that is missing', () => {
+    const context = { state: { count: { deep: {} } } };
+    const messageOf = (template: string): unknown => {
+      const rendered = render(template, 'text', context);
+      return 'message' in rendered ? rendered.message : rendered;
+    };
+    const missing = '`state.count.deep.est` has no value: it is undefined';
+    for (const template of [
+      '{{ state.count.deep.est }}',
+      '{{ state.count.deep.est | upper }}',
+      '{{ 1 + state.count.deep.est }}',
+      "{{ 'a'.replace(state.count.deep.est, 'b') }}",
+    ])
+      expect(messageOf(template)).toBe(missing);
+    expect(messageOf("{{ ([] | first) ~ 'a' }}")).toBe('a side of `~` has no value: it is undefined');
+  });
+
   test('that a value of the run looks like is not rendered', () => {
     const context = { state: { count: '{{ 1 + 1 }}' } };
     expect(render('a {{ state.count }}', 'text', context)).toEqual({ value: 'a {{ 1 + 1 }}' });

@@ -2,6 +2,7 @@ import { type Json, unreachable, type Value } from '../json.js';
 import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import type { Span } from '../source-location.js';
 import { Allocations } from './allocations.js';
+import { describePath, describeSource } from './describe-source.js';
 import { type Budget, expressionError } from './error.js';
 import type { EagerFunction, LazyFunction } from './function.js';
 import {
@@ -15,6 +16,7 @@ import {
 import { calculate, compare, negated } from './operators.js';
 import { sliceOf } from './python/subscript.js';
 import type {
+  ArithmeticExpr,
   CallExpr,
   CompareExpr,
   DictExpr,
@@ -108,6 +110,8 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
       const left = visit(expr.left, evaluation, depth + 1);
       const right = visit(expr.right, evaluation, depth + 1);
       if (isUnknown(left) || isUnknown(right)) return unknownOf(left, right);
+      if (left === undefined || right === undefined)
+        checkOperand(expr, left === undefined ? expr.left : expr.right);
       return calculate(expr.op, left, right, evaluation, expr.at);
     }
     case 'negate': {
@@ -133,6 +137,13 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
     default:
       return unreachable(expr);
   }
+}
+
+/** Names a missing operand of Jinja by its path: the operators of JavaScript have words of their own. */
+function checkOperand({ op, at }: ArithmeticExpr, operand: Expr): void {
+  if (!op.endsWith('.py')) return;
+  const path = describeSource(operand, '');
+  if (path !== '') throw expressionError('E_UNDEFINED', { what: path }, at);
 }
 
 function textOf({ parts, at }: TextExpr, evaluation: Evaluation, depth: number): Value {
@@ -431,7 +442,7 @@ function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | ty
   }
   if (unknown !== undefined) return unknown;
   const { budget, allocations } = evaluation;
-  return fn.apply(args, { budget, allocations, at: expr.at });
+  return fn.apply(args, { budget, allocations, at: expr.at, written: expr.args });
 }
 
 function callLazily(fn: LazyFunction, { args, at }: CallExpr, evaluation: Evaluation, depth: number): Value {
@@ -448,20 +459,4 @@ function isUnknownArgument(value: Value): boolean {
 function checkArgument(fn: EagerFunction, index: number, value: Value, at: Span | undefined): void {
   const kind = fn.takes[index] ?? 'any';
   if (!isOfKind(value, kind)) throw argumentType(fn.name, describeArgument(kind), value, at);
-}
-
-/** `steps.list.pages`, for sentences. */
-function describePath(root: RefRoot, path: readonly (string | number)[]): string {
-  // Authors write how a node settled beside its value: `steps.check.status`.
-  return `\`${[root === 'nodes' ? 'steps' : root, ...path].join('.')}\``;
-}
-
-function describeSource(expr: Expr | string, other = 'the value before it'): string {
-  const keys: (string | number)[] = [];
-  let at = expr;
-  while (typeof at !== 'string' && at.kind === 'get' && at.key.kind === 'literal') {
-    keys.unshift(String(at.key.value));
-    at = at.of;
-  }
-  return typeof at !== 'string' && at.kind === 'ref' ? describePath(at.root, [...at.path, ...keys]) : other;
 }

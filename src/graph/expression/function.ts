@@ -2,6 +2,7 @@ import type { Value } from '../json.js';
 import type { Span } from '../source-location.js';
 import type { Allocations } from './allocations.js';
 import type { Budget } from './error.js';
+import type { Expr } from './tree.js';
 
 /**
  * What a function gives: the first of its arguments that is there, an item of its argument if it has one, a list of the
@@ -48,6 +49,8 @@ export interface FunctionCall {
   readonly budget: Budget;
   readonly allocations: Allocations;
   readonly at?: Span | undefined;
+  /** What the arguments were evaluated from. */
+  readonly written?: readonly Expr[];
 }
 
 export type ExpressionFunction = LazyFunction | EagerFunction;

@@ -149,7 +149,7 @@ export type PythonComparison = 'eq.py' | 'ne.py' | 'lt.py' | 'le.py' | 'gt.py' |
  * is not finite is the error E_NUMBER, a whole number beyond 2^53 - 1 on either side E_UNSAFE_INTEGER. There is no
  * negative zero.
  */
-interface ArithmeticExpr extends ExprBase {
+export interface ArithmeticExpr extends ExprBase {
   readonly kind: 'arithmetic';
   readonly op: ArithmeticOp;
   readonly left: Expr;

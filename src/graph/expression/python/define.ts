@@ -1,6 +1,8 @@
 import type { Value } from '../../json.js';
+import { describeSource } from '../describe-source.js';
 import { expressionError } from '../error.js';
 import type { EagerFunction, FunctionCall, ResultKind } from '../function.js';
+import type { Expr } from '../tree.js';
 import { describeKind } from '../value.js';
 import { isFloat, isObject, numberOf, present, typeName } from './values.js';
 
@@ -33,6 +35,10 @@ export function define(
   const required = parts.filter((part) => !/[?*]/.test(part)).length;
   const name = `${kind}.${written}.py`;
   const strict = parts.map((part) => !/[?~*]/.test(part));
+  const describeArgument = (argument: Expr | undefined, index: number): string => {
+    const other = describe(kind, written, names[index] ?? '', index);
+    return argument === undefined ? other : describeSource(argument, other);
+  };
   return {
     ...{ name, written, parameters: names, result },
     arity: { min: required, ...(isOpen ? {} : { max: parts.length }) },
@@ -41,7 +47,7 @@ export function define(
     apply: (args, call) => {
       for (let index = 0; index < strict.length; index += 1)
         if (strict[index] === true && args[index] === undefined)
-          present(undefined, describe(kind, written, names[index] ?? '', index), call.at);
+          present(undefined, describeArgument(call.written?.[index], index), call.at);
       return apply(call, ...args);
     },
   };
