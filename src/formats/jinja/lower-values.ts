@@ -221,6 +221,13 @@ export class ValueLowering {
         place.end,
         'name a part of it: `loop.index`, `loop.first`, `loop.last`',
       );
+    if (name === 'state' && state.length === 0)
+      throw new TemplateFault(
+        '`state` has no field that may be read here',
+        place.start,
+        place.end,
+        'name the fields in `needs_state` of the step',
+      );
     const fields = name === 'state' ? state : name === 'inputs' ? inputs : undefined;
     if (fields !== undefined)
       return {

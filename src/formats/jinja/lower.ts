@@ -42,7 +42,11 @@ function lowerBlocks(
   );
   if (!isText && only?.kind === 'output' && others.length === 0) {
     const value = values.value(only.value, NO_LOCALS);
-    return position === 'condition' ? value : values.call('function.value.py', [value], only.value);
+    // The checker knows what a literal is.
+    const isValue = value.kind === 'literal' && value.value !== undefined;
+    return position === 'condition' || isValue
+      ? value
+      : values.call('function.value.py', [value], only.value);
   }
   if (position === 'condition')
     throw new TemplateFault(

@@ -45,6 +45,32 @@ describe('every fault of a file is reported at its place, with its repair', () =
       ],
     },
     {
+      what: 'the whole state without a field that is declared',
+      text: doc('- id: a\n  type: prompt\n  message: Hi {{ state }}\n  prompt_type: info'),
+      faults: [
+        'f:8:20 SW5014 this is not a template: `state` has no field that may be read here (name the fields in `needs_state` of the step)',
+      ],
+    },
+    {
+      what: 'conditions that are never true or false, and bounds that no value keeps',
+      text: doc(
+        '- { id: a, type: condition, if: "{{ 5 }}", then: [{ id: b, type: condition, if: "{{ [] }}", then: [{ id: c, type: return, value: 1 }] }] }',
+      ).replace('required: true', 'required: true, validation: { min_length: 5, max_length: 4 }'),
+      faults: [
+        'f:3:90 SW5006 `max_length` of `validation` of input `path` must be at least `min_length`, 5, not 4',
+        'f:6:35 SW5014 this is not a condition: its value is never true or false (write a comparison in `{{ … }}`)',
+        'f:6:83 SW5014 this is not a condition: its value is never true or false (write a comparison in `{{ … }}`)',
+      ],
+    },
+    {
+      what: 'items that are no list',
+      text: doc(
+        '- { id: a, type: foreach, items: "{{ 5 }}", task: t, output_to: count }',
+        'tasks: { t: { steps: [{ id: b, type: return, value: 1 }] } }\n',
+      ),
+      faults: ['f:7:40 SW4029 step `a` goes through a list, and is given an integer'],
+    },
+    {
       what: 'a step in braces',
       text: doc('- { id: a, type: prompt, message: "{{ state.user }}", prompt_type: info }'),
       faults: [

@@ -89,6 +89,20 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   ...{ min_items: 'minItems', max_items: 'maxItems' },
 };
 
+const BOUNDS = [
+  ['min', 'max'],
+  ['min_length', 'max_length'],
+  ['min_items', 'max_items'],
+] as const;
+
+/** Reports bounds that no value can keep. */
+function checkBounds(reports: Reports, fields: Fields, least: string, most: string): void {
+  const [from, to] = [fields.value(least), fields.value(most)];
+  if (from?.kind !== 'number' || to?.kind !== 'number' || from.value <= to.value) return;
+  const params = { expected: `at least \`${least}\`, ${from.value}`, actual: String(to.value) };
+  reports.report('SW5006', to, { what: `\`${most}\` of ${fields.where}`, ...params });
+}
+
 function rulesOf(
   reports: Reports,
   map: LocatedMap,
@@ -105,6 +119,7 @@ function rulesIn(reports: Reports, fields: Fields, where: string): Record<string
     const value = fields.number(key);
     if (value !== undefined) rules[keyword] = value;
   }
+  for (const [least, most] of BOUNDS) checkBounds(reports, fields, least, most);
   const pattern = fields.text('pattern')?.value;
   if (pattern !== undefined) rules.pattern = pattern;
   const choices = fields.list('enum');

@@ -100,13 +100,25 @@ export class Templates {
       this.reports.report('SW5006', located, { what: 'a condition', expected: '`{{ … }}`', actual });
       return { kind: 'literal' };
     }
-    if (hasTemplate(located.value)) return this.text(located, 'condition');
+    if (hasTemplate(located.value)) return this.#answer(located);
     const problem = 'it has no `{{ … }}`, and is text';
     const isExpression = this.#isExpression(located.value);
     const hint = isExpression ? `write \`{{ ${located.value.trim()} }}\`` : 'write a comparison in `{{ … }}`';
     const edit = isExpression ? this.#wrapped(located) : undefined;
     this.reports.report('SW5014', located, { what: 'a condition', problem }, { hint, edit });
     return { kind: 'literal' };
+  }
+
+  /** A condition in a template. One that is never true or false fails each run, and is reported. */
+  #answer(located: LocatedText): Expr {
+    const expr = this.text(located, 'condition');
+    const isValue = expr.kind === 'literal' && expr.value !== undefined && expr.value !== null;
+    if ((isValue && typeof expr.value !== 'boolean') || ['list', 'dict', 'text'].includes(expr.kind)) {
+      const problem = 'its value is never true or false';
+      const hint = 'write a comparison in `{{ … }}`';
+      this.reports.report('SW5014', located, { what: 'a condition', problem }, { hint });
+    }
+    return expr;
   }
 
   #lower(text: LocatedText, template: string, position: TemplatePosition): Expr {
