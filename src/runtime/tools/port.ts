@@ -119,6 +119,11 @@ export type ToolOutcome =
       /** The tool returned, so that it took effect, and its result cannot be used. */
       readonly acted?: true;
       readonly failure: Failure;
+      /**
+       * The process that made the call is gone, and another call may have a further effect: the run waits until an operator
+       * decides. Default: the call has failed.
+       */
+      readonly isLost?: true;
       /** The tool's own MCP result with `isError: true`, where that is the failure. */
       readonly callResult?: CallResult;
     };

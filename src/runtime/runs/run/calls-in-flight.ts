@@ -45,6 +45,8 @@ export interface CallingRun {
   maskOf(call: Call): CallMask;
   /** Takes the event that a call ended with, and its mask if the port asked for one. */
   returned(event: Event, call: Call, mask: CallMask | undefined): void;
+  /** The process that made the call is gone. */
+  lost(call: Call): void;
 }
 
 /** The calls of a run that have not returned. Each of them can be aborted. */
@@ -76,7 +78,14 @@ export class CallsInFlight {
     const { telemetry } = this.#run;
     const send = (): Promise<Outcome> => this.#send(call, context);
     (telemetry === undefined ? send() : telemetry.inCall(call, send)).then(
-      (outcome) => finish(this.#eventOf(call, outcome)),
+      (outcome) => {
+        if (!('isLost' in outcome) || context.isOver) finish(this.#eventOf(call, outcome));
+        else {
+          this.#inFlight.delete(call.id);
+          context.isOver = true;
+          this.#run.lost(call);
+        }
+      },
       (fault) => finish(this.#broken(call, fault)),
     );
   }

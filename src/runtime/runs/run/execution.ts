@@ -185,6 +185,13 @@ export class Execution implements CallingRun {
     this.#options.receive([this.open.checked(event)], 'call');
   }
 
+  /** A compensation is repeated in any case. */
+  lost(call: Call): void {
+    this.open.lose(call);
+    this.failHeldCalls();
+    this.#options.receive([], 'call');
+  }
+
   /** The client that may be asked for the value of a model. */
   get peer(): CallContext['peer'] {
     const { context } = this.#options;

@@ -45,7 +45,7 @@ export class OpenCommands {
   /** @param onTime gets the ids of commands whose times have come, in the order in which they were due. */
   constructor(clock: Clock, onTime: (ids: readonly string[]) => void) {
     this.#clock = clock;
-    this.#onTime = onTime;
+    this.#onTime = (ids) => onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
   }
 
   /** Takes a command of the engine. */
@@ -112,6 +112,19 @@ export class OpenCommands {
       if (dueAt > now || this.#heldIds?.has(command.id) === true) this.take(command);
       else this.expect(command);
     }
+  }
+
+  /** The process that made a call is gone. A compensation is made again; any other call is held. */
+  lose(call: Call): void {
+    if (!this.has(call.id)) return;
+    this.settle(call.id);
+    this.#earlierCalls ??= new Set();
+    this.#earlierCalls.add(call.id);
+    if (call.kind !== 'callTool' || !call.isCompensation) {
+      this.#heldIds ??= new Set();
+      this.#heldIds.add(call.id);
+    }
+    this.take(call);
   }
 
   /** An operator has decided about calls: they are held no longer. */
