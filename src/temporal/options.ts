@@ -19,6 +19,11 @@ export interface TemporalOptions extends Pick<NativeConnectionOptions, 'tls' | '
    * interpreter, which takes seconds. Default: it is bundled when the first worker of the process starts.
    */
   readonly bundlePath?: string;
+  /**
+   * How many events the history of a workflow may have, about: then the run continues in another one of the same id.
+   * Default: 10 000.
+   */
+  readonly maxEvents?: number;
   /** How payloads are converted and encrypted. Default: JSON, not encrypted. */
   readonly dataConverter?: DataConverter;
 }
@@ -41,8 +46,12 @@ export interface ResolvedOptions extends TemporalOptions {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
+  readonly maxEvents: number;
 }
 
 export function resolveOptions(options: TemporalOptions): ResolvedOptions {
-  return { address: 'localhost:7233', namespace: 'default', taskQueue: 'stepwright', ...options };
+  return {
+    ...{ address: 'localhost:7233', namespace: 'default', taskQueue: 'stepwright', maxEvents: 10_000 },
+    ...options,
+  };
 }

@@ -13,6 +13,7 @@ import type {
   RunSummary,
   VariableChanges,
 } from '../runtime/runs/run-store.js';
+import type { LoadedRun } from '../runtime/runs/store/journal.js';
 import type {
   CallOrigin,
   EvaluationOutcome,
@@ -45,6 +46,10 @@ export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId
   readonly tools: Readonly<Record<string, ToolSafety>>;
   /** The tools that only steps of workflows may call. */
   readonly privateTools: readonly string[];
+  /** How many events the history of a workflow may have before the run continues in another one. */
+  readonly maxEvents: number;
+  /** The run as an earlier workflow has left it. */
+  readonly left?: LoadedRun;
   /** How long a worker may be silent before its calls are taken for lost, in ms. */
   readonly leaseMs: number;
 }

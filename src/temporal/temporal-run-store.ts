@@ -229,6 +229,7 @@ export class TemporalRunStore implements RunStore {
       ...{ run: newRunId(), graph, input, owner, requestId, answerMs, tools },
       ...{ ...recorded(auth), ...defined({ remoteAddress, task }) },
       privateTools: names.filter((name) => isPrivate?.(name) === true),
+      maxEvents: this.#temporal.maxEvents,
       leaseMs: limits?.leaseMs ?? FILE_LIMITS.leaseMs,
     };
   }

@@ -32,9 +32,22 @@ const NO_LIMIT_MS = 365 * 86_400_000;
 export class ActivityPort implements CallPort {
   readonly isolates = true;
   readonly #run: RunArguments;
+  #inFlight = 0;
+  /** The calls that wait for the next workflow of the run are not made in this one. */
+  #isClosed = false;
 
   constructor(run: RunArguments) {
     this.#run = run;
+  }
+
+  /** Makes no further call. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Whether no call is in flight. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0;
   }
 
   callTool(tool: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
@@ -69,6 +82,20 @@ export class ActivityPort implements CallPort {
     call: Parameters<Activities[Name]>[0],
     { context, what, isRepeatable }: CallOptions,
   ): Promise<Awaited<ReturnType<Activities[Name]>>> {
+    if (this.#isClosed) return NEVER;
+    this.#inFlight += 1;
+    try {
+      return await this.#attempt(name, call, { context, what, isRepeatable });
+    } finally {
+      this.#inFlight -= 1;
+    }
+  }
+
+  async #attempt<Name extends keyof Activities>(
+    name: Name,
+    call: Parameters<Activities[Name]>[0],
+    { context, what, isRepeatable }: CallOptions,
+  ): Promise<Awaited<ReturnType<Activities[Name]>>> {
     const { dueAt = Date.now() + NO_LIMIT_MS, origin, signal } = context;
     const node = origin?.source === 'workflow' ? `${origin.node}: ` : '';
     for (;;) {
@@ -95,6 +122,8 @@ export class ActivityPort implements CallPort {
   }
 }
 
+const NEVER = new Promise<never>(() => {});
+
 interface CallOptions {
   readonly context: CallContext;
   /** Names the tool, the resource or the function. */
@@ -116,7 +145,7 @@ function isLost(fault: unknown): boolean {
 }
 
 function attemptedFailure(fault: unknown): Extract<ToolOutcome, { ok: false }> {
-  return { ...failure(fault, true), attempted: true };
+  return { ...failure(fault, true), attempted: true, ...(isLost(fault) ? { isLost: true } : {}) };
 }
 
 /** The failure of a call whose activity returned no outcome. @throws a fault of the activity itself. */

@@ -4,20 +4,22 @@ import {
   allHandlersFinished,
   CancelledFailure,
   condition,
+  continueAsNew,
   defineUpdate,
   log,
   setHandler,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { Owner } from '../../decorators/context.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { nodesWithTasks } from '../../graph/nodes.js';
+import { planOf } from '../../plan/compile.js';
 import { snapshot } from '../../runtime/engine/snapshot.js';
 import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
 import { noProgress } from '../../runtime/runs/request.js';
 import { FILE_LIMITS, type Waiter } from '../../runtime/runs/run-store.js';
-import { VolatileJournal } from '../../runtime/runs/store/local-journal.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
   type QueryResponse,
@@ -30,6 +32,7 @@ import {
 } from '../protocol.js';
 import { ActivityPort } from './activity-port.js';
 import { WorkflowClock } from './workflow-clock.js';
+import { WorkflowJournal } from './workflow-journal.js';
 
 /**
  * A run in the sandbox of its workflow. It is in the run store in memory that a server has, alone there. Temporal makes that
@@ -37,19 +40,25 @@ import { WorkflowClock } from './workflow-clock.js';
  */
 export class RunInWorkflow {
   readonly #run: RunArguments;
-  readonly #journal = new WorkflowJournal();
+  readonly #journal: WorkflowJournal;
+  readonly #port: ActivityPort;
+  /** Aborted when the run continues in another workflow: requests that wait are answered. */
+  readonly #leaving = new AbortController();
   readonly #store: JournalRunStore;
   readonly #requests: RunRequests;
   readonly #shown: RunQueries;
-  readonly #started: ReturnType<JournalRunStore['start']>;
+  /** Missing where an earlier workflow has started the run. */
+  readonly #started: ReturnType<JournalRunStore['start']> | undefined;
 
   constructor(run: RunArguments) {
-    const { graph, owner, input, auth, remoteAddress, task, tools, privateTools } = run;
+    const { graph, owner, input, auth, remoteAddress, task, tools, privateTools, left } = run;
     this.#run = run;
+    this.#journal = new WorkflowJournal(left && { graph, loaded: left });
+    this.#port = new ActivityPort(run);
     this.#store = new JournalRunStore(
-      { hasRuns: false, open: async () => ({ journal: this.#journal }) },
+      { hasRuns: left !== undefined, open: async () => ({ journal: this.#journal }) },
       {
-        calls: new ActivityPort(run),
+        calls: this.#port,
         schemas: new SchemaCompiler(),
         clock: new WorkflowClock(),
         secretInputs: () => [],
@@ -81,20 +90,47 @@ export class RunInWorkflow {
           ...(state === undefined ? {} : { rows: snapshot(state) }),
         })),
     };
+    if (left !== undefined) return;
     const request = { ...waiter.request, ...defined({ auth, remoteAddress }) };
     this.#started = this.#store.start({ owner, graph, input, ...defined({ task }) }, { ...waiter, request });
   }
 
-  /** Resolves with the result when the run is over. Rejects where it did not succeed. */
+  /**
+   * Resolves with the result when the run is over. Rejects where it did not succeed, and to continue the run in another
+   * workflow before the history of this one is too long.
+   */
   async end(): Promise<Json> {
-    await condition(() => this.#journal.isOver);
+    await this.#store.resumeAll();
+    await condition(() => this.#journal.isOver || this.#isTooLong);
+    if (!this.#journal.isOver) {
+      this.#port.close();
+      this.#leaving.abort();
+      await condition(() => this.#port.isIdle || this.#journal.isOver);
+    }
     await condition(allHandlersFinished);
+    if (!this.#journal.isOver) return this.#continue();
     const answer = await this.#store.get(this.#run.owner, this.#run.run);
     if (!answer.ok) throw ApplicationFailure.nonRetryable(answer.failure.message, answer.failure.code);
     const { status, error, result = null } = answer.envelope;
     if (status === 'cancelled') throw new CancelledFailure(error?.message ?? 'The run was cancelled');
     if (error !== undefined) throw ApplicationFailure.nonRetryable(error.message, error.code);
     return result;
+  }
+
+  get #isTooLong(): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    return continueAsNewSuggested || historyLength > this.#run.maxEvents;
+  }
+
+  async #continue(): Promise<never> {
+    const { owner, run: id, left } = this.#run;
+    const rows = await this.#store.inspect(owner, id, ({ state }) => state && snapshot(state));
+    if (rows === undefined) throw new Error('the run that continues has no state');
+    const { hostRows } = this.#journal;
+    const seq = (left?.seq ?? 0) + 1;
+    const { hash: graphHash } = planOf(this.#run.graph);
+    const next = { run: id, seq, epoch: 1, graphHash, rows, hostRows, isUncalled: true } as const;
+    return continueAsNew<(run: RunArguments) => Promise<Json>>({ ...this.#run, left: next });
   }
 
   /** An operator has cancelled the workflow in Temporal. */
@@ -108,7 +144,10 @@ export class RunInWorkflow {
 
   /** Answers Updates. */
   answerUpdates(): void {
-    setHandler(defineUpdate<StartResponse>(START), () => this.#started);
+    setHandler(defineUpdate<StartResponse>(START), () => {
+      if (this.#started === undefined) throw ApplicationFailure.nonRetryable('the run has started before');
+      return this.#started;
+    });
     for (const name of REQUESTS) setHandler(defineUpdate<unknown, [never]>(name), this.#requests[name]);
   }
 
@@ -136,7 +175,7 @@ export class RunInWorkflow {
   #waiter({ caller, requestId, answerMs }: RemoteWaiter & { readonly caller: Owner }): Waiter {
     return {
       answerMs,
-      request: { requestId, principal: caller, signal: NEVER_ABORTED, progress: noProgress },
+      request: { requestId, principal: caller, signal: this.#leaving.signal, progress: noProgress },
     };
   }
 }
@@ -153,32 +192,6 @@ const SHOWN = ['list_workflows', 'to_answer', 'inspect'] as const;
 function isOneOf<Name extends string>(name: string, names: readonly Name[]): name is Name {
   return names.some((each) => each === name);
 }
-
-/** Keeps no rows: a replay restores them. */
-class WorkflowJournal extends VolatileJournal {
-  #isOver = false;
-
-  constructor() {
-    super();
-    const { index } = this;
-    const ended = index.ended.bind(index);
-    index.ended = (run, at) => {
-      this.#isOver = true;
-      ended(run, at);
-    };
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-}
-
-const NEVER_ABORTED = {
-  aborted: false,
-  reason: undefined,
-  addEventListener(): void {},
-  removeEventListener(): void {},
-};
 
 const LEVELS = { debug: 'debug', info: 'debug', warning: 'warn', error: 'error' } as const;
 

@@ -11,7 +11,7 @@ import { restore } from '../../engine/snapshot.js';
 import { RunMask } from '../../secrets/run-mask.js';
 import { carrierIn, carrierRows, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
-import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '../store/journal.js';
+import { type HostRow, isLocal, isUncalled, JournalConflictError } from '../store/journal.js';
 import { UNRECORDED, withLeases } from '../store/local-journal.js';
 import { type Clock, processClock, type Turns } from './clock.js';
 import type { LiveStatus } from './envelope.js';
@@ -114,7 +114,7 @@ export class LiveRun {
     const commands = commandsOf(this.#state);
     // The process that holds it has its calls in flight.
     const holdsUnsafe = holdsUnsafeCalls === true && loaded.holder !== 'other';
-    this.#open.takeOver(commands, this.#state, { mayBeMade: !isUntouchedFork(loaded), holdsUnsafe });
+    this.#open.takeOver(commands, this.#state, { mayBeMade: !isUncalled(loaded), holdsUnsafe });
   }
 
   /** As it is now. It is changed in place by what happens next; see {@link whenSafe}. */

@@ -103,17 +103,24 @@ export interface LoadedRun {
    */
   readonly holder?: 'this' | 'other';
   readonly graphHash: string;
+  /** No process has made the calls that it expects. Default: they may have been made. */
+  readonly isUncalled?: true;
   /** The rows of its state; see `fold`. */
   readonly rows: readonly Row[];
   /** Those of its host, in the order in which they were first written. */
   readonly hostRows: readonly HostRow[];
 }
 
+/** Whether no call that a run expects was made. */
+export function isUncalled(loaded: LoadedRun): boolean {
+  return loaded.isUncalled === true || isUntouchedFork(loaded);
+}
+
 /**
  * Whether a run was forked and no process but the one that has it now has gone on with it: none of its calls was made. The
  * row `fork` of the table `run` comes with the first entry.
  */
-export function isUntouchedFork({ seq, epoch, hostRows }: LoadedRun): boolean {
+function isUntouchedFork({ seq, epoch, hostRows }: LoadedRun): boolean {
   return seq <= 1 && epoch <= 1 && hostRows.some(({ table, key }) => table === 'run' && key === 'fork');
 }
 

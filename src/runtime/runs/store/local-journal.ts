@@ -143,7 +143,7 @@ const VOLATILE_LEASES: Leases = {
 /** "In memory": what is appended is safe at once, and an index is all that is kept of it. */
 export class VolatileJournal implements RunJournal {
   readonly isVolatile = true;
-  readonly leases = VOLATILE_LEASES;
+  readonly leases: Leases = VOLATILE_LEASES;
   readonly index: LocalIndex;
 
   constructor(store = NO_STORE) {
@@ -158,8 +158,12 @@ export class VolatileJournal implements RunJournal {
     this.index.remove(run);
   }
 
-  async load(): Promise<undefined> {}
-  async graph(): Promise<undefined> {}
+  async load(): Promise<LoadedRun | undefined> {
+    return undefined;
+  }
+  async graph(): Promise<Graph | undefined> {
+    return undefined;
+  }
   async openRuns(): Promise<readonly OpenRun[]> {
     return [];
   }
