@@ -86,6 +86,7 @@ const RESULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['shell', { exit_code: 0 }],
   ['delegate', 'done'],
   ['mcp_call', { ok: true }],
+  ['step', 'made outside'],
 ]);
 
 /** Agents do one step each. */

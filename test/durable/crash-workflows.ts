@@ -151,6 +151,10 @@ export const CRASH_WORKFLOWS = {
     ),
     { name: 'undone' },
   ),
+  task: graph(
+    chain(call('a'), call('broken'), call('once', { of: step('broken') }), done('out', step('broken'))),
+    { name: 'task', task: true },
+  ),
   rescued: graph(chain(call('broken', {}, { onError: { value: lit('else') } }), call('b'), stop('end')), {
     name: 'rescued',
   }),

@@ -10,6 +10,7 @@ import {
   wait,
 } from '../../src/runtime/engine/constructs.fixture.js';
 import {
+  broken,
   call as callOf,
   chain,
   done,
@@ -86,6 +87,9 @@ export const WORKLOAD = {
     ),
     { name: 'agents' },
   ),
+  task: graph(chain(call('a'), call('find', { x: broken }), call('charge'), done('out', step('find'))), {
+    ...{ name: 'task', task: true },
+  }),
   bill: graph(chain(call('a'), call('charge'), done('out', step('charge'))), { name: 'bill' }),
 };
 
@@ -96,5 +100,6 @@ export const ONCE = 'tool-charge';
 export const RESULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['look', { exit_code: 0 }],
   ['issue', { number: 7 }],
+  ['find', { found: 7 }],
   ['plan', { response: 'a plan' }],
 ]);

@@ -133,3 +133,34 @@ describe('a fork', () => {
     expect(state.run).toMatchObject({ id: 'fork', startedAt: 50_000 });
   });
 });
+
+describe('a fork of a task', () => {
+  const nodes = [
+    call('a', {}, { compensate: undo('un-a', { of: step('a') }) }),
+    call('b', { x: step('a') }, { after: ['a'] }),
+  ];
+  const of = graph(nodes, { task: true });
+
+  const forked = (run: Run) => {
+    const rows = forkRows(run.state, { id: 'fork', at: 5, laterMs: 7, effects: ['a'] });
+    return restore(planOf(of), rows);
+  };
+
+  test('waits where the other run waits, and makes its own call when it is tried again', () => {
+    const run = new Run(of).returns('a', 1).fails('b');
+    const state = forked(run);
+    expect(commandsOf(state)).toEqual(commandsOf(run.state));
+    const { commands } = advance(planOf(of), state, [{ kind: 'retryRequested', at: 6, node: 'b' }]);
+    expect(commands.at(-1)).toMatchObject({ kind: 'callTool', input: { x: 1 } });
+    expect(commands.at(-1)).toMatchObject({ key: expect.stringContaining('"fork"') });
+  });
+
+  test('undoes no effect that was made outside for the other run', () => {
+    const state = forked(new Run(of).fails('a').answers('a', 1).fails('b'));
+    const { commands } = advance(planOf(of), state, [
+      { kind: 'cancelled', at: 6, reason: 'enough', compensate: true },
+    ]);
+    expect(commands.filter(({ kind }) => kind === 'callTool')).toEqual([]);
+    expect(state.inherited).toEqual(['a@3']);
+  });
+});
