@@ -360,6 +360,13 @@ export const warnings = {
     repair:
       'Ask for the status later. `missing_capabilities` of the run names what a server needs to continue it.',
   },
+  W_EXTRA_CALL: {
+    meaning: 'The result of the call belongs to no step of the task.',
+    cause:
+      'No step waits for a call of this tool, several do, or the step that `_step` names waits for another one.',
+    repair:
+      'Name a step that waits by `_step`. The result is kept as the variable `_workflow.extra.<tool>` of the task.',
+  },
   W_NOT_USED: {
     meaning: 'The request came too late to change the run.',
     cause: 'The run was over when the answer or the cancellation came.',

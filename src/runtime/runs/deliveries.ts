@@ -1,6 +1,6 @@
 import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
-import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import { clip } from '../../graph/printable-text.js';
 import type { RunWarning } from '../../graph/run-time-codes.js';
 import type { Failure } from '../engine/contract.js';
@@ -103,9 +103,14 @@ export function lateAnswer(
   return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
 }
 
-function submissionIn({ action_id, child, step_id, result, error }: JsonObject): Submission {
-  const [actionId, childId, stepId] = [action_id, child, step_id].map(textIn);
-  return { ...defined({ actionId, child: childId, stepId, result, error }) };
+function submissionIn({ action_id, child, step_id, tool, args, retry, ...rest }: JsonObject): Submission {
+  const [actionId, childId, stepId, madeBy] = [action_id, child, step_id, tool].map(textIn);
+  const { result, error } = rest;
+  return {
+    ...defined({ actionId, child: childId, stepId, tool: madeBy, result, error }),
+    ...(isJsonObject(args) ? { args } : {}),
+    ...(retry === true ? { retry } : {}),
+  };
 }
 
 function textIn(value: Json | undefined): string | undefined {
@@ -181,8 +186,13 @@ export class AnswerDelivery implements SentDelivery {
     if (this.#decision.kind === 'misfit') return this.#valueRefused(this.#decision);
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
-    const { pending, answer } = this.#decision;
+    const { pending } = this.#decision;
     const head = this.#headOf(pending);
+    if (this.#decision.kind === 'retry') {
+      const { command: _, ...rest } = head;
+      return { kind: 'retryRequested', ...rest, node: pending.node };
+    }
+    const { answer } = this.#decision;
     return answer.kind === 'failure'
       ? { kind: 'actionFailed', ...head, failure: answer.failure }
       : { kind: 'actionSubmitted', ...head, value: answer.value };
@@ -206,8 +216,13 @@ export class AnswerDelivery implements SentDelivery {
       this.#decision = response;
       return response.response;
     }
-    if (decision?.kind === 'response') return decision.response;
+    if (decision?.kind === 'response') {
+      if (decision.variables !== undefined) this.#run.setVariables(decision.variables);
+      return decision.response;
+    }
     if (decision === undefined) return null;
+    // It waits for its decision alone, so that it was taken.
+    if (decision.kind === 'retry') return { ok: true };
     if (!isTaken) return refusal(this.#run.questions.notTaken(decision.pending));
     this.#run.questions.accepting(decision, this.#by);
     return {
@@ -219,6 +234,10 @@ export class AnswerDelivery implements SentDelivery {
 
   done(): void {
     const decision = this.#decision;
+    if (decision?.kind === 'retry') {
+      this.relay({ ok: true });
+      return;
+    }
     if (decision?.kind !== 'fits') {
       if (decision?.kind === 'response' && decision.waits === true) {
         this.relay(decision.response);

@@ -181,7 +181,8 @@ export class JournalRunStore implements RunStore {
     submission: Submission,
     limitMs: number,
   ): Promise<SubmitAnswer | undefined> {
-    if (rolesOf(caller).length === 0) return undefined;
+    // Steps are made by the owner alone.
+    if (rolesOf(caller).length === 0 || submission.tool !== undefined) return undefined;
     const named = (await this.#journal.index.byAlias(id)) ?? id;
     return this.#using(named, async (run): Promise<SubmitAnswer | undefined> => {
       if (run.isOf(caller) || !run.questions.names(caller, submission)) return undefined;

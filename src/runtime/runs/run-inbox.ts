@@ -50,12 +50,10 @@ export class RunInbox {
    */
   answer(
     by: Owner,
-    { actionId, child, stepId, result, error }: Submission,
+    { actionId, stepId, ...submission }: Submission,
     how: SenderWait = {},
   ): Promise<SubmitAnswer> {
-    const content = {
-      ...defined({ action_id: actionId, child, step_id: stepId, result, error }),
-    };
+    const content = { ...defined({ action_id: actionId, step_id: stepId }), ...submission };
     return this.#send('answer', by, content, how);
   }
 

@@ -194,6 +194,11 @@ export class ActionHistory {
     return this.#opened.get(id);
   }
 
+  /** The actions with an accepted answer of this content. */
+  answeredWith(content: string): readonly ActionRecord[] {
+    return [...this.#opened.values()].filter(({ answer }) => answer?.content === content);
+  }
+
   /** The action with the answer of this caller that was accepted last. */
   lastOf(by: string): ActionRecord | undefined {
     const id = this.#accepted?.lastOf.get(by);

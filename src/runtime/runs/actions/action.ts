@@ -153,6 +153,12 @@ export interface Submission {
   readonly stepId?: string;
   readonly result?: Json;
   readonly error?: Json;
+  /** Of a call that the caller made itself: its tool, with what that returned as `result`. */
+  readonly tool?: string;
+  /** Its input. */
+  readonly args?: JsonObject;
+  /** The server tries the step again. */
+  readonly retry?: true;
 }
 
 /** A question of another owner's run. */

@@ -25,13 +25,19 @@ export type Decision =
       readonly response: Json;
       /** Its sender waits for the run, as that of the answer which it repeats. */
       readonly waits?: true;
+      /** Variables that are set with it. */
+      readonly variables?: JsonObject;
     }
   | {
       readonly kind: 'fits';
       readonly pending: PendingAction;
       readonly answer: Parameters<typeof contentOf>[0];
       readonly warnings: readonly RunWarning[];
+      /** What makes it equal to a repeated one. Default: the answer; see `contentOf`. */
+      readonly content?: string;
     }
+  /** The server tries a step again. */
+  | { readonly kind: 'retry'; readonly pending: PendingAction }
   /** The response of an agent does not fit, which counts. */
   | {
       readonly kind: 'misfit';

@@ -21,6 +21,7 @@ import {
   rejected,
   unchanged,
 } from './decision.js';
+import { decideMadeCall, decideRetry } from './made-calls.js';
 import type { Operator } from './operator-commands.js';
 import { contentOf, contentsOf, misfitText, readAnswer, STILL_OPEN } from './read-answer.js';
 
@@ -102,7 +103,10 @@ export class RunQuestions {
     const isOwner = accessKey(by) === accessKey(this.#run.principal);
     const { child } = submission;
     if (child !== undefined) return decideOfChild(this.#run, this, { ...submission, child }, by);
-    return isOwner ? this.#decideOfOwner(submission, by) : this.#decideNamed(submission, by);
+    const { tool, retry } = submission;
+    if (!isOwner) return this.#decideNamed(submission, by);
+    if (tool !== undefined) return decideMadeCall(this.#run, { ...submission, tool }, by);
+    return retry === true ? decideRetry(this.#run, submission) : this.#decideOfOwner(submission, by);
   }
 
   /** The same for the answer of an operator, which every question takes. */
@@ -135,14 +139,14 @@ export class RunQuestions {
    * @param by who submitted it; nothing for an answer that the run asked its user for.
    */
   accepting(
-    { pending, answer, warnings }: Extract<Decision, { kind: 'fits' }>,
+    { pending, answer, warnings, content = contentOf(answer) }: Extract<Decision, { kind: 'fits' }>,
     by: Owner | Operator | undefined,
   ): void {
     const { actions } = this.#run;
     // An agent that repeats an answer names its action.
     const isAnonymous = by === undefined || by.kind === 'operator' || actions.get(pending.id)?.child;
     actions.answered(pending.id, {
-      content: contentOf(answer),
+      content,
       ...(isAnonymous ? {} : { by: ownerKey(by) }),
       ...(warnings.length === 0 ? {} : { warnings }),
     });
