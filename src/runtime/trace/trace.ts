@@ -1,5 +1,4 @@
 import type { Json } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
 import { jsonText, MASKED } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
@@ -7,14 +6,12 @@ import type { PlannedNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import type { SkipReason } from '../engine/events.js';
-import { type Remains, remainsOf } from '../engine/read.js';
-import { remainsForCaller } from '../runs/run/side-effects.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import type { ResourceOutcome } from '../tools/port.js';
 import { jsonSize } from '../tools/to-json.js';
-import type { ToolDescription } from '../tools/toolset.js';
+import { closingOf, remainsIn, type TracedRun } from './closing.js';
 import { ContainerLog, PartLog } from './container-log.js';
-import { handOff, leftBehind } from './hand-off.js';
+import { leftBehind } from './hand-off.js';
 import { planLines, routersOf, tracedKindOf } from './kinds.js';
 import { UndoLog } from './leaf-logs.js';
 import { isListed, isSkipAnnounced, Ledger, stepsMeta } from './ledger.js';
@@ -31,22 +28,13 @@ import {
 } from './messages.js';
 import { cutNote, names, printExpression, resourceFailed, stop } from './sentences.js';
 import type { StepFact } from './step-log.js';
-import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
+import type { KeptRun } from './waiting.js';
 
-export interface TraceOptions {
-  readonly graph: Graph;
-  /** Description and safety of a tool, as the registry has them. */
-  readonly describeTool: (name: string) => ToolDescription | undefined;
-  /** Whether only steps of workflows may call a tool. Default: none is private. */
-  readonly isPrivate?: (tool: string) => boolean;
-  /** The name of the workflow's own tool, if it has one. */
-  readonly workflowTool?: string | undefined;
+export interface TraceOptions extends TracedRun {
   /** See {@link planText}. Default: it is made. */
   readonly plan?: string;
   /** The arguments the caller gave, as text. */
   readonly args: readonly (readonly [name: string, text: string])[];
-  /** Masks what must not be shown of the run. The host gives it every fact before the trace. */
-  readonly mask: RunMask;
   /** The workflow's instructions, as reading them turned out, in declaration order. */
   readonly instructions: readonly { readonly uri: string; readonly outcome: ResourceOutcome }[];
 }
@@ -126,7 +114,8 @@ class ConversationTrace implements TraceObserver {
   }
 
   finish(state: RunState, run?: KeptRun): PromptTrace {
-    const { graph, describeTool, isPrivate = noneIsPrivate, workflowTool } = this.#options;
+    const { graph } = this.#options;
+    const closed = { ...this.#options, ledger: this.#ledger, state };
     const { description } = graph;
     const { status, result, endedBy } = state.run;
     const steps = stepsMeta(this.#ledger, status === 'running');
@@ -137,7 +126,7 @@ class ConversationTrace implements TraceObserver {
       const remains = leftBehind({
         ledger: this.#ledger,
         secrets: this.#secrets,
-        remains: this.#remains(state),
+        remains: remainsIn(closed),
       });
       const text = [
         'The workflow is done, but side effects or calls with an unknown outcome remain.',
@@ -150,28 +139,12 @@ class ConversationTrace implements TraceObserver {
         _meta: { status, steps, errors: [], calls: remains.calls, ...remains.meta, ...returned },
       };
     }
-    const context = {
-      graph,
-      state,
-      ledger: this.#ledger,
-      secrets: this.#secrets,
-      remains: this.#remains(state),
-      safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
-      isPrivate,
-      workflowTool,
-    };
-    const isWaiting = status === 'running' && (run !== undefined || !isHandedOver(state));
-    const { text, ...meta } = isWaiting ? waitingEnd(context, run) : handOff(context);
+    const { text, isWaiting, ...meta } = closingOf(closed, run);
     const last = textBlock('assistant', text, {
       'stepwright/part': isWaiting ? 'waiting' : 'hand-off',
     });
     const messages = [...this.#masked(said), ...meta.calls.flatMap(guidanceMessages), last];
     return { description, messages, _meta: { status, steps, ...meta } };
-  }
-
-  #remains(state: RunState): Remains {
-    const { isPrivate = noneIsPrivate } = this.#options;
-    return remainsForCaller(remainsOf(this.#ledger.plan, state), isPrivate);
   }
 
   /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */
@@ -273,10 +246,6 @@ const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   run_ended: 'the workflow had ended before it',
 };
 
-function noneIsPrivate(): boolean {
-  return false;
-}
-
 /** The members of `_meta` for the run's result. */
 function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
   const size = jsonSize(result, META_RESULT_LIMIT_BYTES);
@@ -302,6 +271,8 @@ class RunLog {
 
   /** Takes the facts of steps, each once and in order. The ledger has taken them before. */
   observe(fact: StepFact, state: RunState): void {
+    // A step that waits to be made is shown once it has failed.
+    if (fact.kind === 'waiting' && fact.action?.type === 'step') return;
     if (this.#undoes(fact)) return;
     const node = fact.node === undefined ? undefined : this.#ledger.find(fact.node);
     if (node === undefined) return;
