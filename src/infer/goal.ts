@@ -218,6 +218,7 @@ const MANAGING: ReadonlySet<string> = new Set([
   'get_next_step',
   'submit_step_result',
   'get_workflow_state',
+  'resume_workflow',
   '_plan',
 ]);
 

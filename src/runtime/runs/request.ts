@@ -9,6 +9,8 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
   readonly local?: boolean;
   /** The network address that the request came from. Runs without authentication are limited by it. */
   readonly remoteAddress?: string;
+  /** The task that a call of a tool continues, and the step that it makes: `_task_id` and `_step` of its `_meta`. */
+  readonly continues?: { readonly task: string; readonly step?: string };
   /** The client, as far as the connection knows it. */
   readonly peer?: Peer;
 }

@@ -48,6 +48,7 @@ import type {
   ViewSelection,
 } from './stepwright-server.js';
 import { storeFault } from './store-failure.js';
+import type { TaskCalls } from './tasks/task-calls.js';
 import type { TaskView } from './tasks/task-view.js';
 import type { CallableTool } from './tasks/tool-runs.js';
 import { verifyCurrent } from './verify-sources.js';
@@ -205,6 +206,18 @@ class RegistryServer implements StepwrightServer {
     ).catch((fault: unknown) => {
       throw maskedError(fault, mask);
     });
+    const result = this.#callResult(name, call, mask);
+    if (request.continues === undefined) return result;
+    const outcome = call.kind === 'done' && call.value.ok ? { value: mask.json(call.value.value) } : {};
+    return (await this.#taskCalls()).record({ tool: name, args, ...outcome }, request, result);
+  }
+
+  #callResult(
+    name: string,
+    call: Awaited<ReturnType<typeof limited<ToolOutcome>>>,
+    mask: CallMask,
+  ): ToolResult {
+    const { toolTimeoutMs } = this.settings;
     switch (call.kind) {
       case 'done':
         return call.value.ok
@@ -257,6 +270,14 @@ class RegistryServer implements StepwrightServer {
       identified: (context) => this.#identified(context),
       refusalOf: (name, request) => this.#refusalOf(name, request),
     });
+  }
+
+  /** Records calls that continue tasks. Loaded with the first one. */
+  async #taskCalls(): Promise<TaskCalls> {
+    const { TaskCalls } = await import('./tasks/task-calls.js');
+    const { toolAnswerMs: answerMs, log } = this.settings;
+    const workflowTool = (name: string) => this.#catalogue.workflows.get(name)?.tool?.name;
+    return new TaskCalls({ runs: this.#runs, toolset: this.toolset, workflowTool, answerMs, log });
   }
 
   /** What a tool gave, without secrets. Where it must match an output schema and then does not, it cannot be shown. */

@@ -105,6 +105,8 @@ export type TraceMeta = RemainingEffects & {
   readonly result_size?: number;
   readonly workflow_id?: string;
   readonly actions?: readonly OpenAction[];
+  /** Of a workflow with tasks whose run could not be kept: why. */
+  readonly task_error?: { readonly code: string; readonly message: string };
 };
 
 /** A step and its status. */

@@ -203,10 +203,18 @@ function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
     signal,
     requestId: String(extra.requestId),
     ...caller,
+    ...continuedTask(extra),
     ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
     progress: reports?.progress ?? noProgress,
   };
   return { context, abort: (reason: unknown) => signal.abort(reason), end: () => reports?.end() };
+}
+
+/** The task that a request continues. */
+function continuedTask({ _meta = {} }: Extra): Pick<RequestContext, 'continues'> {
+  const { _task_id: task, _step: step } = _meta as Readonly<Record<string, unknown>>;
+  if (typeof task !== 'string') return {};
+  return { continues: { task, ...(typeof step === 'string' ? { step } : {}) } };
 }
 
 /** Sends the progress of a request, and what ends that: it settles when all was sent. Nothing where none is wanted. */

@@ -9,6 +9,7 @@ export const RUN_TOOLS = [
   'cancel_workflow',
   'list_workflows',
   'list_runs',
+  'resume_workflow',
   'get_next_step',
   'submit_step_result',
   'get_workflow_state',
@@ -28,6 +29,8 @@ export interface RunTraits {
   readonly hasChildren: boolean;
   /** It may ask for something, or wait for a time. */
   readonly canWait: boolean;
+  /** Its runs are tasks: they are kept. */
+  readonly isTask: boolean;
   /** A run of it may outlast the request that starts it: it can wait, or makes calls that no caller can continue. */
   readonly outlastsRequest: boolean;
   /** How it is offered as a tool, where it is one. */
@@ -46,19 +49,26 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
     .filter((each) => each.isExposed);
   const hasChildren = exposed.some((workflow) => workflow.hasChildren);
   const needsAgent = exposed.some((workflow) => workflow.needsAgent);
+  const hasTasks = exposed.some(({ isTask }) => isTask);
   const isNeeded: Readonly<Record<RunTool, boolean>> = {
     start_workflow: needsAgent || exposed.some(({ earlier }) => earlier !== undefined),
     submit_result: needsAgent || exposed.some(({ asks }) => asks),
-    get_workflow_status: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
-    cancel_workflow: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
+    get_workflow_status: exposed.some(isFound),
+    cancel_workflow: exposed.some(isFound),
+    resume_workflow: hasTasks,
     list_workflows: exposed.some(({ canWait }) => canWait),
-    list_runs: needsAgent,
+    list_runs: needsAgent || hasTasks,
     get_next_step: hasChildren,
     submit_step_result: hasChildren,
     // An option of the server.
     get_workflow_state: false,
   };
   return RUN_TOOLS.filter((name) => isNeeded[name]);
+}
+
+/** Whether callers ask for runs of a workflow by their ids. */
+function isFound({ tool, outlastsRequest, isTask }: RunTraits): boolean {
+  return tool !== undefined || outlastsRequest || isTask;
 }
 
 /** The states of a run, as an envelope has them. */
@@ -194,6 +204,24 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     inputSchema: PAGE,
     outputSchema: { type: 'object', properties: { runs: LIST, next_cursor: TEXT }, required: ['runs'] },
     annotations: READS,
+  },
+  resume_workflow: {
+    name: 'resume_workflow',
+    title: 'Resume a workflow',
+    description: 'Tries the failed steps of a paused run again, and returns the run.',
+    inputSchema: strict(
+      {
+        workflow_id: ID,
+        steps: {
+          type: 'array',
+          items: TEXT,
+          description: 'Only these steps. A call that may have taken effect is repeated only if it is named.',
+        },
+      },
+      'workflow_id',
+    ),
+    outputSchema: ENVELOPE_SCHEMA,
+    annotations: { readOnlyHint: false },
   },
   get_next_step: {
     name: 'get_next_step',

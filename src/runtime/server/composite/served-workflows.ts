@@ -175,6 +175,7 @@ export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 
     needsAgent: hasNode(graph, isForAgent),
     hasChildren: hasNode(graph, (node) => node.kind === 'foreach' && node.agent !== undefined),
     canWait: hasNode(graph, (node) => kinds[node.kind].waits || isForAgent(node)),
+    isTask: graph.task === true,
     // The reader of a conversation supplies values itself, with the calls that follow.
     outlastsRequest: hasNode(
       graph,

@@ -3,6 +3,7 @@ import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { jsonText } from '../../../graph/printable-text.js';
+import type { RunState } from '../../engine/contract.js';
 import type { Submission } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
@@ -17,6 +18,7 @@ import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import { storeFailure } from '../store-failure.js';
+import { pausedSteps } from '../tasks/paused-run.js';
 import { failureResult, faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
@@ -208,6 +210,8 @@ export class WorkflowCalls {
         return this.#status(input, request);
       case 'cancel_workflow':
         return this.#cancel(input, request);
+      case 'resume_workflow':
+        return this.#resume(input, request);
       case 'get_next_step':
         return this.#step(input, request);
       case 'submit_step_result':
@@ -235,6 +239,29 @@ export class WorkflowCalls {
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope, warnings } = answer;
     return this.#fitted(envelope, (shown) => movedResult(shown, warnings));
+  }
+
+  /** Has the server try the failed steps of a paused run again. */
+  async #resume(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const { runs } = this.#options;
+    const { principal } = request;
+    const id = textIn(input, 'workflow_id') ?? '';
+    const named = ownProperty(input, 'steps');
+    const steps = Array.isArray(named) ? named.map(String) : undefined;
+    const isTried = await runs.inspect(principal, id, ({ state }) => stepsToTry(state, steps));
+    if (isTried === undefined || isTried.length === 0) {
+      const answer = await runs.get(principal, id);
+      return answer.ok
+        ? this.#fitted(answer.envelope, (shown) => withNotes(movedResult(shown), [NO_STEP_TO_TRY]))
+        : failureResult(answer.failure);
+    }
+    const waiter = this.#plainWaiter(request);
+    const tried = isTried.map((stepId) => runs.submit(principal, id, { stepId, retry: true }, waiter));
+    const answers = await Promise.all(tried);
+    const refusal = answers.find((answer) => !answer.ok);
+    if (refusal?.ok === false) return failureResult(refusal.failure);
+    const now = await runs.get(principal, id);
+    return now.ok ? this.#fitted(now.envelope, (shown) => movedResult(shown)) : failureResult(now.failure);
   }
 
   /** What the agent of a child does next. @param submission the result of its last step. */
@@ -352,6 +379,20 @@ function secretsIn({ inputs }: Graph, args: JsonObject): Secrets {
   mask.giveMembers(args, secret);
   return { secret, mask };
 }
+
+/** The steps of a paused run that are tried again: those that are named, else all that may be repeated. */
+function stepsToTry(state: RunState | undefined, named: readonly string[] | undefined): readonly string[] {
+  if (state === undefined) return [];
+  if (named !== undefined) return named;
+  return pausedSteps(state).flatMap(({ node, action: { failure, tool } }) => {
+    const mayRepeat =
+      failure.outcomeUnknown !== true || tool === undefined || state.safetyOf(tool) !== 'none';
+    return mayRepeat ? [node] : [];
+  });
+}
+
+const NO_STEP_TO_TRY =
+  'No step was tried again: name a step that waits in `steps` if its call may have taken effect and is to be repeated.';
 
 const DEFINITION_CHANGED =
   'The server has another definition of this workflow by now, or none: the run goes on with the one it started with.';

@@ -15,13 +15,16 @@ import { RunMask } from '../../secrets/run-mask.js';
 import { type ResourceOutcome, runRef } from '../../tools/port.js';
 import type { ResourceEntry } from '../../tools/registry.js';
 import type { Toolset } from '../../tools/toolset.js';
+import { Ledger } from '../../trace/ledger.js';
 import type { PromptTrace } from '../../trace/messages.js';
 import { createProgress } from '../../trace/progress.js';
 import { createTrace, planText, type TraceObserver, type TraceOptions } from '../../trace/trace.js';
 import { lackingScopes } from '../callers.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
 import type { ResolvedSettings } from '../options.js';
-import { storeFault } from '../store-failure.js';
+import { storeFailure, storeFault } from '../store-failure.js';
+import { toolsOf } from '../tasks/task-meta.js';
+import { taskTrace, withoutTask } from '../tasks/task-prompt.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 import { limited, unfinished } from './limits.js';
 
@@ -80,8 +83,15 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     progress.observe(fact, state);
   };
   const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
-  if (workflow.outlastsRequest)
-    return startRun(run, mask, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
+  if (workflow.outlastsRequest || workflow.isTask) {
+    const waiter = { answerMs: leftMs, observe, progress: progress.ofTool };
+    const started = await startRun(run, mask, trace, waiter);
+    if (!('failure' in started)) return started.conversation;
+    // The plain run begins with an account of its own, and pauses at no step.
+    const { task: _, ...graph } = workflow.graph;
+    const plain = { ...workflow, graph, hash: planOf(graph).hash, isTask: false };
+    return withoutTask(await runPrompt({ ...run, workflow: plain }), started.failure);
+  }
   const logged = { ref: runRef(runId), workflow: graph.name };
   logStart(settings.log, logged);
   const { state, status, failure } = await runInProcess({
@@ -135,14 +145,20 @@ function planTextOf(
   return text;
 }
 
-/** Starts a run that outlasts the request, and shows it up to where it waits. */
+/**
+ * Starts a run that outlasts the request, and shows it up to where it waits. Returns why not where the store cannot take a
+ * run that need not outlast the request.
+ */
 async function startRun(
-  { workflow: { graph }, input, runs, request, settings }: PromptRun,
+  { workflow, input, runs, request, settings }: PromptRun,
   mask: RunMask,
   trace: TraceObserver,
   waiter: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
-): Promise<PromptTrace> {
+): Promise<{ readonly conversation: PromptTrace } | { readonly failure: Failure }> {
+  const { graph } = workflow;
   let conversation: PromptTrace | undefined;
+  const toolOf = toolsOf(new Ledger(planOf(graph, workflow.hash)));
+  const what = `prompt '${clip(graph.name)}'`;
   const answer = await runs
     .start(
       { owner: request.principal, graph, input, mask },
@@ -150,23 +166,27 @@ async function startRun(
         // The questions of a prompt are part of the conversation.
         request: withoutElicitation(request),
         cancels: true,
-        conclude(state, { workflow_id }) {
-          conversation = trace.finish(state, { workflowId: workflow_id });
+        conclude(state, envelope) {
+          conversation = workflow.isTask
+            ? taskTrace(state, envelope, { trace, mask, toolOf })
+            : trace.finish(state, { workflowId: envelope.workflow_id });
         },
         ...waiter,
       },
     )
     .catch((fault: unknown) => {
-      throw storeFault(fault, `prompt '${clip(graph.name)}'`, settings.log);
+      const failure = workflow.outlastsRequest ? undefined : storeFailure(fault, what, settings.log);
+      if (failure === undefined) throw storeFault(fault, what, settings.log);
+      return { ok: false, failure } as const;
     });
   if (!answer.ok) {
     const { code, message } = answer.failure;
-    const fault =
-      code === 'E_NO_ROLES' || code === 'E_STORE_SECRETS' ? faultCodes.refused : faultCodes.exhausted;
-    throw new ProtocolFault(fault, message, { code });
+    const isRefused = code === 'E_NO_ROLES' || code === 'E_STORE_SECRETS';
+    if (!workflow.outlastsRequest && !isRefused) return { failure: answer.failure };
+    throw new ProtocolFault(isRefused ? faultCodes.refused : faultCodes.exhausted, message, { code });
   }
   if (conversation === undefined) throw new Error('a run was left without being told');
-  return conversation;
+  return { conversation };
 }
 
 function withoutElicitation({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
