@@ -90,7 +90,9 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     // The plain run begins with an account of its own, and pauses at no step.
     const { task: _, ...graph } = workflow.graph;
     const plain = { ...workflow, graph, hash: planOf(graph).hash, isTask: false };
-    return withoutTask(await runPrompt({ ...run, workflow: plain }), started.failure);
+    // A journal that cannot take the run would fail it again.
+    const { journal: __, ...unrecorded } = settings;
+    return withoutTask(await runPrompt({ ...run, workflow: plain, settings: unrecorded }), started.failure);
   }
   const logged = { ref: runRef(runId), workflow: graph.name };
   logStart(settings.log, logged);

@@ -1,0 +1,157 @@
+import { MemoryJournal } from 'stepwright/runtime';
+import { describe, expect, test } from 'vitest';
+import { atDesk, callOf } from './client.js';
+import { argument, built, call, input, lit, returns, step, workflow } from './fixture/workflows.js';
+
+const city = argument('city', { type: 'string' });
+
+const seats = argument('seats', { type: 'integer' }, { required: false });
+
+/** Looks a city up, books, and returns the booking. Without seats the tool refuses its input. */
+const trip = workflow(
+  'trip',
+  [
+    call('search', 'search', { city: input('city') }),
+    call('booking', 'create-booking', { city: input('city'), seats: input('seats') }),
+    returns(step('booking')),
+  ],
+  { inputs: [city, seats], task: true },
+);
+
+interface Meta {
+  readonly task_id: string;
+  readonly task_status: string;
+  readonly steps: readonly { readonly name: string; readonly status: string }[];
+  readonly pause_reason?: Record<string, unknown>;
+  readonly next?: readonly Record<string, unknown>[];
+  readonly results?: Record<string, unknown>;
+  readonly task_error?: { readonly code: string };
+  readonly task_warnings?: readonly { readonly code: string }[];
+}
+
+async function paused(settings: Parameters<typeof atDesk>[0] = { store: 'memory' }) {
+  const desk = await atDesk({ ...settings, workflows: built([trip]) });
+  const { messages, _meta } = await desk.client.getPrompt({ name: 'trip', arguments: { city: 'Rome' } });
+  const last = messages.at(-1)?.content;
+  return { ...desk, meta: _meta as unknown as Meta, text: last?.type === 'text' ? last.text : '' };
+}
+
+/** Calls a tool for a task. */
+async function continues(
+  client: Awaited<ReturnType<typeof paused>>['client'],
+  _meta: Record<string, unknown>,
+  args: Record<string, unknown> = { city: 'Rome', seats: 2 },
+): Promise<Meta> {
+  const result = await client.callTool({ name: 'create-booking', arguments: args, _meta });
+  return result._meta as unknown as Meta;
+}
+
+describe('a prompt of a task that cannot be finished', () => {
+  test('hands over, and says in `_meta` what is next', async () => {
+    const { meta, text } = await paused();
+    expect(meta).toMatchObject({
+      task_id: expect.stringMatching(/^\S+$/),
+      task_status: 'working',
+      steps: [
+        { name: 'search', tool: 'search', status: 'completed' },
+        { name: 'booking', tool: 'create-booking', status: 'failed' },
+      ],
+      pause_reason: {
+        type: 'schemaMismatch',
+        blockedStep: 'booking',
+        missingFields: ['seats'],
+        suggestedTool: 'create-booking',
+      },
+      next: [{ step: 'booking', tool: 'create-booking' }],
+    });
+    expect(text).toContain("Step 'booking' has missing required fields: seats.");
+    expect(text).toContain('To continue the workflow, make these tool calls:');
+    expect(text).toContain(`## Workflow Progress\n\n**Task ID:** ${meta.task_id}`);
+    expect(text).toContain('**Status:** paused (1/2 steps completed)');
+  });
+
+  test.each([
+    ['by its step', (task: string) => ({ _task_id: task, _step: 'booking' })],
+    ['by its tool', (task: string) => ({ _task_id: task })],
+  ])('is continued by a call that is recorded %s, and completes by itself', async (_, meta) => {
+    const { client, meta: before } = await paused();
+    const after = await continues(client, meta(before.task_id));
+    expect(after).toMatchObject({
+      task_id: before.task_id,
+      task_status: 'completed',
+      results: { booking: expect.anything() },
+    });
+    expect(after).not.toHaveProperty('next');
+    expect(after).not.toHaveProperty('task_error');
+    const status = await callOf(client, 'get_workflow_status', { workflow_id: before.task_id });
+    expect(status.structuredContent).toMatchObject({ status: 'completed', result: after.results?.booking });
+  });
+
+  test('stays open after a call that failed', async () => {
+    const { client, meta } = await paused();
+    const after = await continues(client, { _task_id: meta.task_id, _step: 'booking' }, { city: 'Rome' });
+    expect(after).toMatchObject({ task_status: 'working', next: [{ step: 'booking' }] });
+  });
+
+  test('is said to be unknown, or over, in `_meta` of a call that is answered', async () => {
+    const { client, meta } = await paused();
+    const unknown = await continues(client, { _task_id: 'no-such-task' });
+    expect(unknown).toMatchObject({ task_id: 'no-such-task', task_error: { code: 'WORKFLOW_NOT_FOUND' } });
+    await continues(client, { _task_id: meta.task_id });
+    const late = await continues(client, { _task_id: meta.task_id }, { city: 'Oslo', seats: 1 });
+    expect(late).toMatchObject({ task_status: 'completed', task_warnings: [{ code: 'W_NOT_USED' }] });
+  });
+
+  test('keeps a call that fits no step', async () => {
+    const { client, meta } = await paused();
+    const after = await continues(client, { _task_id: meta.task_id, _step: 'search' });
+    expect(after).toMatchObject({ task_status: 'working', task_warnings: [{ code: 'W_EXTRA_CALL' }] });
+  });
+
+  test('is tried again by resume_workflow', async () => {
+    const { client, meta } = await paused();
+    const { structuredContent } = await callOf(client, 'resume_workflow', { workflow_id: meta.task_id });
+    expect(structuredContent).toMatchObject({ status: 'waiting', actions: [{ step_id: 'booking' }] });
+    const wrong = await callOf(client, 'resume_workflow', { workflow_id: meta.task_id, steps: ['search'] });
+    expect(wrong.isError).toBe(true);
+  });
+});
+
+test('two calls at once are recorded once', async () => {
+  const { client, meta } = await paused();
+  const both = await Promise.all([
+    continues(client, { _task_id: meta.task_id, _step: 'booking' }, { city: 'Rome', seats: 1 }),
+    continues(client, { _task_id: meta.task_id, _step: 'booking' }, { city: 'Rome', seats: 2 }),
+  ]);
+  const warned = both.filter(({ task_warnings }) => task_warnings !== undefined);
+  expect(warned).toHaveLength(1);
+  const { structuredContent } = await callOf(client, 'get_workflow_status', { workflow_id: meta.task_id });
+  expect(structuredContent?.status).toBe('completed');
+});
+
+test('a store that fails leaves a plain conversation, and `_meta` says so', async () => {
+  const journal = new MemoryJournal();
+  journal.append = async () => {
+    throw new Error('the disk is full');
+  };
+  const { meta, text } = await paused({ journal, log: () => {} });
+  expect(meta).toMatchObject({ task_error: { code: 'E_STORE' } });
+  expect(meta).not.toHaveProperty('task_id');
+  expect(text).toContain("Step 'booking' has missing required fields: seats.");
+  expect(text).not.toContain('## Workflow Progress');
+});
+
+test('a workflow without tasks answers alike with a store and without one', async () => {
+  const { task: _, ...plain } = trip;
+  const answers = await Promise.all(
+    [{}, { store: 'memory' as const }].map(async (settings) => {
+      const { client } = await atDesk({
+        ...settings,
+        workflows: built([plain, workflow('one', [returns(lit(1))])]),
+      });
+      return client.getPrompt({ name: 'trip', arguments: { city: 'Rome' } });
+    }),
+  );
+  expect(JSON.stringify(answers[0])).toBe(JSON.stringify(answers[1]));
+  expect(JSON.stringify(answers[0])).not.toContain('task_');
+});
