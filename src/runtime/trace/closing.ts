@@ -21,7 +21,7 @@ export interface TracedRun {
   readonly mask: RunMask;
 }
 
-/** A run whose trace is closed. */
+/** A run at the end of its trace. */
 export interface ClosedRun extends TracedRun {
   readonly ledger: Ledger;
   /** After the last fact of the ledger. */

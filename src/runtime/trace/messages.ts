@@ -105,7 +105,7 @@ export type TraceMeta = RemainingEffects & {
   readonly result_size?: number;
   readonly workflow_id?: string;
   readonly actions?: readonly OpenAction[];
-  /** Of a workflow with tasks whose run could not be kept: why. */
+  /** Why the run is not a task, of a workflow with tasks. */
   readonly task_error?: { readonly code: string; readonly message: string };
 };
 

@@ -87,7 +87,7 @@ function isIssued({ details }: NodeRecord): boolean {
   return details.input !== undefined;
 }
 
-/** Reports the parts of a container that have begun. */
+/** Reports the parts of a container that have started. */
 function recallParts({ key, planned, container, details, output }: NodeRecord, observe: Observe): void {
   if (container === undefined) return;
   const { node } = planned;

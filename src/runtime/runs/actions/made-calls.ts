@@ -25,7 +25,7 @@ const EXTRA = '_workflow.extra.';
 
 /**
  * What a call comes to that a client made itself: the result of the open step that it names, or of the only one with its
- * tool. A repeated call changes nothing, and one that fits no step is kept as a variable.
+ * tool. A repeated call is not recorded again, and one that fits no step is kept as a variable.
  */
 export function decideMadeCall(run: AnsweredRun, call: MadeCall, by: Owner): Decision {
   const { live } = run;

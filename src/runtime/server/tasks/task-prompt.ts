@@ -48,7 +48,7 @@ export function taskTrace(
   };
 }
 
-/** The conversation of a workflow whose run is not a task, since the store could not take it. */
+/** The conversation of a run without a task, since the store could not take it. */
 export function withoutTask(trace: PromptTrace, { code, message }: Failure): PromptTrace {
   return { ...trace, _meta: { ...trace._meta, task_error: { code, message } } };
 }
