@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { MemoryJournal } from 'stepwright/runtime';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { atDesk, callOf } from './client.js';
 import { argument, built, call, input, lit, returns, step, workflow } from './fixture/workflows.js';
 
@@ -115,6 +118,21 @@ describe('a prompt of a task that cannot be finished', () => {
     const wrong = await callOf(client, 'resume_workflow', { workflow_id: meta.task_id, steps: ['search'] });
     expect(wrong.isError).toBe(true);
   });
+});
+
+test('a task in a file is continued after a restart of the server', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-tasks-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const store = `sqlite:${join(folder, 'runs.db')}` as const;
+  const first = await paused({ store });
+  await first.server.stop();
+  const next = await atDesk({ store, workflows: built([trip]) });
+  const after = await continues(next.client, { _task_id: first.meta.task_id, _step: 'booking' });
+  expect(after).toMatchObject({
+    task_status: 'completed',
+    results: { search: { flights: ['to Rome'] }, booking: { city: 'Rome', seats: 2 } },
+  });
+  await next.server.stop();
 });
 
 test('two calls at once are recorded once', async () => {
