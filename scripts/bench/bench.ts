@@ -16,6 +16,7 @@ import { specs } from './rows/specs.js';
 import { startup } from './rows/startup.js';
 import { stateSize } from './rows/state-size.js';
 import { steps } from './rows/steps.js';
+import { tasks } from './rows/tasks.js';
 import { templates } from './rows/templates.js';
 import { tools } from './rows/tools.js';
 import { openWaits } from './rows/waits.js';
@@ -42,6 +43,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   tools,
   durable: async (sizes) => [...(await durable(sizes)), ...(await durablePeers(sizes))],
   open: openRuns,
+  tasks,
   agents: async (sizes) => [...(await agents(sizes)), ...(await templates(sizes))],
   startup,
   compiler,

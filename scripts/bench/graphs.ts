@@ -19,6 +19,14 @@ export function line(count: number): Graph {
   return graphOf(nodes, result(`s${count - 1}`));
 }
 
+/** `count` calls as in `line`, each without the results of others, in a run that is a task. */
+export function failingLine(count: number): Graph {
+  const nodes = Array.from({ length: count }, (_, place) =>
+    call(`s${place}`, constant(0), place === 0 ? [] : [`s${place - 1}`]),
+  );
+  return graphOf(nodes, result(`s${count - 1}`), { task: true });
+}
+
 /** One call, `count - 2` calls with its result as their input, and one after all of them. The result is 2. */
 export function fan(count: number): Graph {
   const middle = Array.from({ length: count - 2 }, (_, place) => call(`m${place}`, result('first')));

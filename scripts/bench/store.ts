@@ -109,6 +109,7 @@ export async function writesOf(
   file: string,
   synchronous: Synchronous,
   work: (store: OpenStore) => Promise<unknown>,
+  calls?: CallPort,
 ): Promise<readonly Transaction[]> {
   const { DatabaseSync } = await findDriver(file);
   const transactions: Transaction[] = [];
@@ -143,7 +144,8 @@ export async function writesOf(
     }
   }
   const driver: SqliteDriver = { DatabaseSync: Recorded };
-  const store = await OpenStore.at(file, { driver, synchronous });
+  const options = { driver, synchronous, ...(calls === undefined ? {} : { calls }) };
+  const store = await OpenStore.at(file, options);
   transactions.length = 0;
   await work(store);
   const done = transactions.filter(({ length }) => length > 0);

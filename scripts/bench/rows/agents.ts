@@ -2,6 +2,7 @@ import { parseWorkflows } from 'stepwright/formats';
 import { createServer, emptyRegistry, type StepwrightServer } from 'stepwright/runtime';
 import type { Graph } from '../../../src/graph/model.js';
 import type { RunStore } from '../../../src/runtime/runs/run-store.js';
+import type { CallPort } from '../../../src/runtime/tools/port.js';
 import { runStoreOf, startStored } from '../host.js';
 import { cpuTime, inTurns, type Sample, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
@@ -10,7 +11,7 @@ import { Folder, OpenStore, rawFile, replay, writesOf } from '../store.js';
 import { bytesOfEach } from './memory.js';
 
 /** Actions of a run. */
-const ACTIONS = 20;
+export const ACTIONS = 20;
 
 const COMMAND = { type: 'shell', command: 'true', fail_on_error: true };
 const QUESTION = { type: 'prompt', prompt_type: 'confirm', message: 'Go on?' };
@@ -20,7 +21,14 @@ export async function agents(sizes: Sizes): Promise<Row[]> {
   const commands = await lineOf(COMMAND);
   return [
     ...(await submissions(commands, sizes)),
-    ...(await stored(commands, sizes)),
+    ...(await storedAnswers(
+      {
+        name: 'store: result of a command, NORMAL',
+        graph: commands,
+        answer: { stdout: '', stderr: '', exit_code: 0 },
+      },
+      sizes,
+    )),
     ...(await nextStep(sizes)),
     ...(await memoryRows(commands, sizes)),
   ];
@@ -45,12 +53,26 @@ async function driver(step: object, answer: object): Promise<() => Promise<void>
   return () => drive(runStoreOf(), graph, answer);
 }
 
-/** The same in a file, compared with the rows that it writes. */
-async function stored(commands: Graph, sizes: Sizes): Promise<Row[]> {
+/** Answers to the actions of a run in a file. */
+interface StoredAnswers {
+  readonly name: string;
+  /** With {@link ACTIONS} actions, one after the other. */
+  readonly graph: Graph;
+  readonly answer: object;
+  /** What makes its calls. Default: a port without faults. */
+  readonly calls?: CallPort;
+}
+
+/** Answers in a file, compared with the rows that they write. */
+export async function storedAnswers(
+  { name, graph, answer, calls }: StoredAnswers,
+  sizes: Sizes,
+): Promise<Row[]> {
   const folder = new Folder();
-  const answer = { stdout: '', stderr: '', exit_code: 0 };
-  const store = await OpenStore.at(folder.newFile(), { synchronous: 'normal' });
-  const writes = await writesOf(folder.newFile(), 'normal', ({ runs }) => drive(runs, commands, answer));
+  const options = { synchronous: 'normal', ...(calls === undefined ? {} : { calls }) } as const;
+  const store = await OpenStore.at(folder.newFile(), options);
+  const work = ({ runs }: OpenStore) => drive(runs, graph, answer);
+  const writes = await writesOf(folder.newFile(), 'normal', work, calls);
   const raw: Sample = async () => {
     const database = await rawFile(folder.newFile(), 'normal');
     const begin = cpuTime();
@@ -60,13 +82,9 @@ async function stored(commands: Graph, sizes: Sizes): Promise<Row[]> {
     return spent / ACTIONS;
   };
   try {
-    const cost = await inTurns(
-      { ours: timed(ACTIONS, sizes.goMs, () => drive(store.runs, commands, answer)), raw },
-      sizes,
-    );
+    const cost = await inTurns({ ours: timed(ACTIONS, sizes.goMs, () => work(store)), raw }, sizes);
     const peer = { name: 'SQLite', value: cost.raw };
-    const target = { of: 'ratio', atMost: 1.5 } as const;
-    return [row({ name: 'store: result of a command, NORMAL', unit: 'µs', ours: cost.ours, peer, target })];
+    return [row({ name, unit: 'µs', ours: cost.ours, peer, target: { of: 'ratio', atMost: 1.5 } })];
   } finally {
     await store.close();
     folder.remove();

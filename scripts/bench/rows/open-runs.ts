@@ -34,7 +34,7 @@ export async function openRuns(sizes: Sizes): Promise<Row[]> {
 }
 
 /** A server over HTTP without sessions, on a file. */
-class Served {
+export class Served {
   readonly #handler: HttpHandler;
 
   private constructor(file: string) {
@@ -43,7 +43,7 @@ class Served {
       ...TABLES,
     } as unknown as Registry;
     const server = createServer<Registry>(registry, {
-      ...{ store: `sqlite:${file}`, workflows: [{ graph: confirmation() }] },
+      ...{ store: `sqlite:${file}`, workflows: [{ graph: { ...confirmation(), taskSupport: 'optional' } }] },
       runs: { maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000, maxAnonymousRuns: 1_000_000 },
     } as never);
     this.#handler = fetchHandler(server);
@@ -76,25 +76,36 @@ class Served {
     });
   }
 
+  /** The state of a task that waits. */
+  async task({ goMs }: Sizes): Promise<Sample> {
+    const taskId = await this.#begin();
+    return timed(1, goMs, () => this.#send('tasks/get', { taskId }));
+  }
+
   async #begin(): Promise<string> {
     return (await this.#call('w_confirmation')).workflow_id;
   }
 
   async #call(name: string, args: object = {}): Promise<{ readonly workflow_id: string }> {
-    const params = { name, arguments: args };
+    const result = (await this.#send('tools/call', { name, arguments: args })) as {
+      readonly isError?: boolean;
+      readonly structuredContent: { workflow_id: string };
+    };
+    if (result.isError === true) throw new Error(`${name} failed: ${JSON.stringify(result)}`);
+    return result.structuredContent;
+  }
+
+  async #send(method: string, params: object): Promise<object> {
     const response = await this.#handler(
       new Request('http://localhost/mcp', {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
       }),
     );
-    const { result } = (await response.json()) as {
-      readonly result?: { readonly isError?: boolean; readonly structuredContent: { workflow_id: string } };
-    };
-    if (result === undefined || result.isError === true)
-      throw new Error(`${name} failed: ${JSON.stringify(result)}`);
-    return result.structuredContent;
+    const answer = (await response.json()) as { readonly result?: object };
+    if (answer.result === undefined) throw new Error(`${method} failed: ${JSON.stringify(answer)}`);
+    return answer.result;
   }
 }
 
