@@ -1,6 +1,7 @@
 import type { Client, Connection } from '@temporalio/client';
 import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
+import { JournalFailedError } from '../runtime/runs/store/journal.js';
 import type { ResolvedOptions } from './options.js';
 import {
   type QueryResponse,
@@ -68,10 +69,12 @@ export class RunClient {
       staticSummary: summary,
       staticDetails: details,
     });
-    return this.#client.workflow.executeUpdateWithStart<Interpreter, StartResponse, []>(START, {
-      args: [],
-      startWorkflowOperation,
-    });
+    const start = () =>
+      this.#client.workflow.executeUpdateWithStart<Interpreter, StartResponse, []>(START, {
+        args: [],
+        startWorkflowOperation,
+      });
+    return this.#within(run.answerMs, start);
   }
 
   /** Sends a request to a run. Undefined for an unknown workflow. */
@@ -82,7 +85,9 @@ export class RunClient {
   ): Promise<ResponseOf<N> | undefined> {
     const handle = this.#client.workflow.getHandle(workflowId);
     try {
-      return await handle.executeUpdate<ResponseOf<N>, [RequestOf<N>]>(name, { args: [request] });
+      const answerMs = 'answerMs' in request ? request.answerMs : 0;
+      const update = () => handle.executeUpdate<ResponseOf<N>, [RequestOf<N>]>(name, { args: [request] });
+      return await this.#within(answerMs, update);
     } catch (error) {
       // It is over, or it does not exist.
       if (!(error instanceof this.#sdk.WorkflowNotFoundError)) throw error;
@@ -111,10 +116,25 @@ export class RunClient {
 
   async #query<Response>(workflowId: string, name: string, args: unknown[]): Promise<Response | undefined> {
     try {
-      return await this.#client.workflow.getHandle(workflowId).query<Response, unknown[]>(name, ...args);
+      const handle = this.#client.workflow.getHandle(workflowId);
+      return await this.#within(0, () => handle.query<Response, unknown[]>(name, ...args));
     } catch (error) {
       if (error instanceof this.#sdk.WorkflowNotFoundError) return undefined;
       throw error;
+    }
+  }
+
+  /**
+   * Limits a request to Temporal: it would wait without end for a worker.
+   *
+   * @throws JournalFailedError where it got no response: it may have been taken all the same.
+   */
+  async #within<T>(answerMs: number, send: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#client.withDeadline(Date.now() + answerMs + GRACE_MS, send);
+    } catch (error) {
+      if (error instanceof this.#sdk.WorkflowNotFoundError) throw error;
+      throw new JournalFailedError('Temporal gave no response', error);
     }
   }
 
@@ -126,6 +146,9 @@ export class RunClient {
       yield { workflowId, memo };
   }
 }
+
+/** How long a request may take beside its wait for the run, in ms. */
+const GRACE_MS = 10_000;
 
 /** What Temporal shows of a run. */
 export interface RunMemo {

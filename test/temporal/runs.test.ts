@@ -4,6 +4,15 @@ import { call, chain, done, graph, input, step } from '../../src/runtime/engine/
 import { broken, codeOf, eve, ok } from '../../src/runtime/runs/store.fixture.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
+describeTemporal('without a worker', () => {
+  const host = new TemporalHost({}, { worker: false });
+
+  test('a start is reported as not known to be taken', async () => {
+    const start = host.start(graph(chain(call('a'))), {}, { answerMs: 0 });
+    await expect(start).rejects.toThrow('Temporal gave no response');
+  });
+});
+
 describeTemporal('a run on Temporal', () => {
   const keys: (string | undefined)[] = [];
   const host = new TemporalHost({
