@@ -83,6 +83,21 @@ describe('a step of a task that fails', () => {
     });
   });
 
+  test('takes a call that its client made once: a repeated one has no warning, also after the end', async () => {
+    const store = failingStore();
+    const { workflow_id: id } = await store.start(task, { n: 1 });
+    const made = { tool: 'tool-a', stepId: 'a', args: { n: 1 }, result: 'by hand' };
+    for (const sent of [made, made])
+      expect(await store.submit(id, sent)).toStrictEqual({
+        ok: true,
+        envelope: expect.objectContaining({ status: 'completed', result: ['by hand'] }),
+      });
+    expect(await store.submit(id, { ...made, result: 'late' })).toMatchObject({
+      warnings: [{ code: 'W_NOT_USED' }],
+      envelope: { result: ['by hand'] },
+    });
+  });
+
   test('is withdrawn with its run', async () => {
     const store = failingStore();
     const { workflow_id: id } = await store.start(task, { n: 1 });

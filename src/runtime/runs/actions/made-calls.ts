@@ -29,15 +29,15 @@ const EXTRA = '_workflow.extra.';
  */
 export function decideMadeCall(run: AnsweredRun, call: MadeCall, by: Owner): Decision {
   const { live } = run;
-  if (live === undefined || live.state.run.status !== 'running' || run.isCancelled) {
-    const warnings = [NOT_USED];
-    const answer = run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings }) as const);
-    return unchanged(answer, warnings);
-  }
   const content = contentOfCall(call);
   if (isRepeated(run, call, content, by)) {
     const answer = run.safeEnvelope.then((envelope) => ({ ok: true, envelope }) as const);
     return { ...unchanged(answer), waits: true };
+  }
+  if (live === undefined || live.state.run.status !== 'running' || run.isCancelled) {
+    const warnings = [NOT_USED];
+    const answer = run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings }) as const);
+    return unchanged(answer, warnings);
   }
   const open = openSteps(live.asks.values());
   const fitting = open.filter(
