@@ -51,7 +51,7 @@ interface SentAnswer extends OpenAction {
 }
 
 /** Memory where there is such a folder: a seed has little else to wait for than the disk. */
-const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+export const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const MAX_PROCESSES = 3;
 const MAX_RUNS = 4;
@@ -414,11 +414,11 @@ export class Simulation {
 }
 
 /** Everything has happened that needs neither time nor the scheduler. */
-async function quiet(): Promise<void> {
+export async function quiet(): Promise<void> {
   for (let round = 0; round < 3; round += 1) await turn();
 }
 
-function waiter(): Waiter {
+export function waiter(): Waiter {
   const { signal } = new AbortController();
   return { answerMs: 45_000, request: { signal, requestId: '1', progress: () => {}, principal: ada } };
 }
