@@ -13,6 +13,13 @@ export const runs = {
     repair:
       'Check whether the call took effect before you repeat it. Raise `timeoutMs` or make the work shorter.',
   },
+  E_CALL_LOST: {
+    meaning: 'The process that made a call stopped before the call returned.',
+    cause:
+      'A worker of Temporal was killed while it called the tool. Whether the call took effect is unknown, and the tool is not known to be idempotent.',
+    repair:
+      'Check whether the call took effect. Set `retrySafety` of the tool where a repetition does no harm: the call is then repeated.',
+  },
   E_DEADLINE: {
     meaning: 'The run reached its deadline.',
     cause:

@@ -4,6 +4,7 @@ import {
   type ElicitRequestFormParams,
   ElicitResultSchema,
   ListRootsResultSchema,
+  RELATED_TASK_META_KEY,
   type ServerNotification,
   type ServerRequest,
   type Task,
@@ -16,7 +17,6 @@ import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
 import type { ProtocolServer } from './protocol-server.js';
-import { relatedTask } from './related-task.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -128,6 +128,11 @@ function shownHeaders(
     if (value !== undefined && !SECRET_HEADERS.has(name)) shown[name] = String(value);
   }
   return shown;
+}
+
+/** The `_meta` of a message that is a part of a task. */
+export function relatedTask(taskId: string) {
+  return { [RELATED_TASK_META_KEY]: { taskId } };
 }
 
 /** Puts questions to the user of the client that sent a request, as a part of that request. */

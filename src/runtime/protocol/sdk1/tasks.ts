@@ -8,8 +8,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskState, TaskView } from '../../server/tasks/task-view.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, page, text } from '../../transports/answer-request.js';
-import type { ConnectedClient } from './peer.js';
-import { relatedTask } from './related-task.js';
+import { type ConnectedClient, relatedTask } from './peer.js';
 
 // Tasks as version 2025-11-25 of the protocol has them, where they are experimental.
 
