@@ -5,7 +5,7 @@ import type { ScopeInstance } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Outstanding } from './contract.js';
 import { Evaluation, errorOf } from './evaluation.js';
-import type { Failure, OwedCommand } from './events.js';
+import type { Failure, OwedCommand, StepAction } from './events.js';
 import { timerId } from './identity.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { EffectRow, FailedItemRow, SubmissionRow, TableName, Tables } from './rows.js';
@@ -77,6 +77,24 @@ export function commandsOf(state: RunState): readonly OwedCommand[] {
   const commands: OwedCommand[] = [];
   for (const { command } of state.owed.values()) if (command !== undefined) commands.push(command);
   return commands;
+}
+
+/** A step of a task that waits to be made, or to be tried again. */
+interface StoppedStep {
+  /** The id of its action. */
+  readonly id: string;
+  /** Its key. */
+  readonly node: string;
+  readonly action: StepAction;
+}
+
+/** The steps of a task that wait to be made, the oldest first. */
+export function stoppedSteps(state: RunState): readonly StoppedStep[] {
+  return commandsOf(state).flatMap((command) => {
+    if (command.kind !== 'requestAction') return [];
+    const { id, node, action } = command;
+    return action.type === 'step' ? [{ id, node, action }] : [];
+  });
 }
 
 /** A scope of a run, as its nodes see the run, even if it was deleted or has not begun. */

@@ -233,8 +233,8 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   const ofRuns = Object.entries(settings.runs ?? {}).map(([name, limit]) => [`runs.${name}`, limit] as const);
   checkLimits([...Object.entries(limits), ...ofRuns]);
   const store = storeOf(settings);
-  const isKept = store.storePath !== undefined || store.storeSource !== undefined;
-  const runs = { ...(isKept ? FILE_LIMITS : DEFAULT_LIMITS), ...settings.runs };
+  const outlivesProcess = store.storePath !== undefined || store.storeSource !== undefined;
+  const runs = { ...(outlivesProcess ? FILE_LIMITS : DEFAULT_LIMITS), ...settings.runs };
   return {
     ...limits,
     runs,

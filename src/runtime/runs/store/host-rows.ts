@@ -47,8 +47,8 @@ export interface TaskOrigin {
 
 /** A task with the time that it is kept in fact. @param limitMs how long any finished run is kept. */
 export function keptTask({ tool, ttlMs }: TaskOrigin, limitMs: number): TaskOrigin {
-  const kept = Math.min(ttlMs ?? limitMs, limitMs);
-  return { tool, ...(kept === Number.POSITIVE_INFINITY ? {} : { ttlMs: kept }) };
+  const lifeMs = Math.min(ttlMs ?? limitMs, limitMs);
+  return { tool, ...(lifeMs === Number.POSITIVE_INFINITY ? {} : { ttlMs: lifeMs }) };
 }
 
 export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRows>[Key]): HostRow {

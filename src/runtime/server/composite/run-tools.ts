@@ -53,8 +53,8 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
   const isNeeded: Readonly<Record<RunTool, boolean>> = {
     start_workflow: needsAgent || exposed.some(({ earlier }) => earlier !== undefined),
     submit_result: needsAgent || exposed.some(({ asks }) => asks),
-    get_workflow_status: exposed.some(isFound),
-    cancel_workflow: exposed.some(isFound),
+    get_workflow_status: exposed.some(asksById),
+    cancel_workflow: exposed.some(asksById),
     resume_workflow: hasTasks,
     list_workflows: exposed.some(({ canWait }) => canWait),
     list_runs: needsAgent || hasTasks,
@@ -67,7 +67,7 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
 }
 
 /** Whether callers ask for runs of a workflow by their ids. */
-function isFound({ tool, outlastsRequest, isTask }: RunTraits): boolean {
+function asksById({ tool, outlastsRequest, isTask }: RunTraits): boolean {
   return tool !== undefined || outlastsRequest || isTask;
 }
 

@@ -4,6 +4,7 @@ import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { jsonText } from '../../../graph/printable-text.js';
 import type { RunState } from '../../engine/contract.js';
+import { stoppedSteps } from '../../engine/read.js';
 import type { Submission } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
@@ -18,7 +19,6 @@ import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import { storeFailure } from '../store-failure.js';
-import { pausedSteps } from '../tasks/paused-run.js';
 import { failureResult, faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
@@ -384,7 +384,7 @@ function secretsIn({ inputs }: Graph, args: JsonObject): Secrets {
 function stepsToTry(state: RunState | undefined, named: readonly string[] | undefined): readonly string[] {
   if (state === undefined) return [];
   if (named !== undefined) return named;
-  return pausedSteps(state).flatMap(({ node, action: { failure, tool } }) => {
+  return stoppedSteps(state).flatMap(({ node, action: { failure, tool } }) => {
     const mayRepeat =
       failure.outcomeUnknown !== true || tool === undefined || state.safetyOf(tool) !== 'none';
     return mayRepeat ? [node] : [];

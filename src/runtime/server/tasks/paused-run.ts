@@ -1,31 +1,13 @@
 import type { Fact, RunState } from '../../engine/contract.js';
 import { advance } from '../../engine/engine.js';
-import type { Event, OwedCommand, StepAction } from '../../engine/events.js';
-import { commandOf, commandsOf } from '../../engine/read.js';
+import type { Event, OwedCommand } from '../../engine/events.js';
+import { commandOf, commandsOf, stoppedSteps } from '../../engine/read.js';
 import { restore, snapshot } from '../../engine/snapshot.js';
-
-/** A step of a task that waits to be made, or to be tried again. */
-export interface PausedStep {
-  /** The id of its action. */
-  readonly id: string;
-  /** Its key. */
-  readonly node: string;
-  readonly action: StepAction;
-}
-
-/** The steps of a task that wait to be made, the oldest first. */
-export function pausedSteps(state: RunState): readonly PausedStep[] {
-  return commandsOf(state).flatMap((command) => {
-    if (command.kind !== 'requestAction') return [];
-    const { id, node, action } = command;
-    return action.type === 'step' ? [{ id, node, action }] : [];
-  });
-}
 
 /** Whether a run continues with a step that is made from outside, and by itself not now. */
 export function isPaused(state: RunState): boolean {
   return (
-    state.run.status === 'running' && pausedSteps(state).length > 0 && !commandsOf(state).some(isInFlight)
+    state.run.status === 'running' && stoppedSteps(state).length > 0 && !commandsOf(state).some(isInFlight)
   );
 }
 
@@ -42,14 +24,14 @@ type Observe = (fact: Fact, state: RunState) => void;
 export function failedCopy(state: RunState, observe: Observe): RunState {
   const at = Date.now();
   let copy = restore(state.plan, snapshot(state));
-  for (const { id, action } of pausedSteps(state)) {
+  for (const { id, action } of stoppedSteps(state)) {
     if (commandOf(copy, id) === undefined) continue;
     copy = applied(copy, { kind: 'actionFailed', at, command: id, failure: action.failure }, observe);
   }
   // It would undo what it did first, or other questions keep it open.
   if (copy.run.status === 'running') {
     copy.run.status = 'failed';
-    copy.run.failure ??= pausedSteps(state)[0]?.action.failure;
+    copy.run.failure ??= stoppedSteps(state)[0]?.action.failure;
   }
   return copy;
 }

@@ -103,5 +103,5 @@ function isStep(step: Json): boolean {
   if (!isJsonObject(step)) return false;
   const { name, tool, status } = step;
   const hasTool = tool === undefined || typeof tool === 'string';
-  return typeof name === 'string' && hasTool && STEP_STATUSES.some((known) => known === status);
+  return typeof name === 'string' && hasTool && STEP_STATUSES.some((each) => each === status);
 }

@@ -25,16 +25,17 @@ export function taskTrace(
   { trace, mask, toolOf }: PromptedTask,
 ): PromptTrace {
   const observe = (fact: Fact, after: RunState): void => trace.observe(fact, after);
-  const kept = { workflowId: envelope.workflow_id };
+  const run = { workflowId: envelope.workflow_id };
   const { graph } = state.plan;
-  const lost = state.run.status === 'running' && envelope.status === 'failed' ? envelope.error : undefined;
+  const storeError =
+    state.run.status === 'running' && envelope.status === 'failed' ? envelope.error : undefined;
   const closed =
-    lost !== undefined
-      ? trace.finish(lostCopy(state, lost, observe))
+    storeError !== undefined
+      ? trace.finish(lostCopy(state, storeError, observe))
       : isPaused(state)
         ? trace.finish(failedCopy(state, observe))
-        : trace.finish(state, kept);
-  const shown = lost === undefined ? envelope : { ...envelope, status: 'running' as const };
+        : trace.finish(state, run);
+  const shown = storeError === undefined ? envelope : { ...envelope, status: 'running' as const };
   const meta = taskMeta(shown, closed._meta, toolOf);
   const isOpen = meta.task_status === 'working' || meta.task_status === 'input_required';
   const messages = isOpen
