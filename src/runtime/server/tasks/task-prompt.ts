@@ -29,17 +29,18 @@ export function taskTrace(
   const { graph } = state.plan;
   const storeError =
     state.run.status === 'running' && envelope.status === 'failed' ? envelope.error : undefined;
+  const paused = isPaused(state);
   const closed =
     storeError !== undefined
       ? trace.finish(lostCopy(state, storeError, observe))
-      : isPaused(state)
+      : paused
         ? trace.finish(failedCopy(state, observe))
         : trace.finish(state, run);
   const shown = storeError === undefined ? envelope : { ...envelope, status: 'running' as const };
   const meta = taskMeta(shown, closed._meta, toolOf);
   const isOpen = meta.task_status === 'working' || meta.task_status === 'input_required';
   const messages = isOpen
-    ? withProgress(closed.messages, progressText(meta, resultsOf(graph, state, mask)))
+    ? withProgress(closed.messages, progressText(meta, resultsOf(graph, state, mask), paused))
     : closed.messages;
   const { status: _, workflow_id: __, ...rest } = closed._meta;
   return {
@@ -66,10 +67,14 @@ function withProgress(messages: readonly PromptMessage[], progress: string): rea
 /** The longest result of a step in a list of progress, in UTF-16 code units. */
 const RESULT_LENGTH = 200;
 
-/** How far a task is, for a model: what is done, what remains, and how to continue. */
+/**
+ * How far a task is, for a model: what is done, what remains, and how to continue.
+ * @param paused whether it does not continue by itself, also where no call is known that continues it.
+ */
 export function progressText(
   { task_id, task_status, steps, next = [] }: TaskMeta,
   results: JsonObject,
+  paused: boolean,
 ): string {
   const id = jsonText(task_id);
   const numbered = steps.map((step, index) => ({ ...step, number: index + 1 }));
@@ -81,7 +86,7 @@ export function progressText(
     '## Workflow Progress',
     '',
     `**Task ID:** ${task_id}`,
-    `**Status:** ${next.length > 0 ? 'paused' : task_status} (${completed.length}/${steps.length} steps completed)`,
+    `**Status:** ${paused || next.length > 0 ? 'paused' : task_status} (${completed.length}/${steps.length} steps completed)`,
     ...lines(
       '### Completed Steps',
       completed.map(({ number, name }) => `${number}. ${clip(name)}${resultText(results[name])}`),
