@@ -6,6 +6,7 @@ import { loopCases } from './loop-cases.js';
 import { recoveryCases } from './recovery-cases.js';
 import { runCases } from './run-cases.js';
 import type { Scenario } from './scenario.js';
+import { taskCases } from './task-cases.js';
 import { undoCases } from './undo-cases.js';
 import { waitingCases } from './waiting-cases.js';
 
@@ -19,4 +20,5 @@ export const cases: Readonly<Record<string, Scenario>> = {
   ...waitingCases,
   ...handOffCases,
   ...attemptCases,
+  ...taskCases,
 };

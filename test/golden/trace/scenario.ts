@@ -3,15 +3,21 @@ import type { ToolAnnotations } from '../../../src/decorators/tool.js';
 import type { Json, JsonObject, JsonSchema } from '../../../src/graph/json.js';
 import type { Graph, Input } from '../../../src/graph/model.js';
 import type { RetrySafety } from '../../../src/graph/tool-safety.js';
+import { planOf } from '../../../src/plan/compile.js';
 import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
 import { commandsOf } from '../../../src/runtime/engine/read.js';
+import { RunRecord } from '../../../src/runtime/runs/actions/run-record.js';
 import type { Clock } from '../../../src/runtime/runs/run/clock.js';
+import { envelopeOf, type LiveStatus } from '../../../src/runtime/runs/run/envelope.js';
 import { LiveRun } from '../../../src/runtime/runs/run/live-run.js';
 import { observeFacts } from '../../../src/runtime/runs/run/run-host.js';
 import { type InProcessRun, runInProcess } from '../../../src/runtime/runs/run/run-in-process.js';
 import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
+import { toolsOf } from '../../../src/runtime/server/tasks/task-meta.js';
+import { taskTrace } from '../../../src/runtime/server/tasks/task-prompt.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/tools/registry.js';
 import { createToolset } from '../../../src/runtime/tools/toolset.js';
+import { Ledger } from '../../../src/runtime/trace/ledger.js';
 import type { PromptTrace } from '../../../src/runtime/trace/messages.js';
 import { createTrace } from '../../../src/runtime/trace/trace.js';
 
@@ -41,7 +47,7 @@ export interface Scenario {
   readonly signal?: AbortSignal;
   /** What is answered to the questions of steps, by their keys. Others stay open, and close the trace. */
   readonly answers?: Readonly<Record<string, Json>>;
-  /** With it the run is stored, and waits instead of ending if no answer comes. */
+  /** With it the run is stored, and waits instead of ending if no answer comes. A task is always stored. */
   readonly workflowId?: string;
   /** Where it waits it is cancelled, and what it did is undone. */
   readonly cancel?: boolean;
@@ -87,8 +93,13 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
   const { workflowId } = scenario;
-  if (workflowId !== undefined || scenario.answers !== undefined) {
-    const state = await answered(options, scenario);
+  if (graph.task || workflowId !== undefined || scenario.answers !== undefined) {
+    const { state, liveStatus } = await answered(options, scenario);
+    if (graph.task) {
+      const record = new RunRecord(options.clock);
+      const envelope = envelopeOf({ state, liveStatus, mask, record, paused: [] });
+      return taskTrace(state, envelope, { trace, mask, toolOf: toolsOf(new Ledger(planOf(graph))) });
+    }
     return trace.finish(state, workflowId === undefined ? undefined : { workflowId });
   }
   const { state } = await runInProcess({
@@ -103,7 +114,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
 function answered(
   options: InProcessRun & { readonly observe: NonNullable<InProcessRun['observe']> },
   { answers = {}, cancel }: Scenario,
-): Promise<RunState> {
+): Promise<{ readonly state: RunState; readonly liveStatus: LiveStatus }> {
   let isCancelled = false;
   return new Promise((resolve, reject) => {
     const look = (): void => {
@@ -117,7 +128,7 @@ function answered(
       if (cancel && !isCancelled) {
         isCancelled = true;
         run.cancel('not wanted any more', { compensate: true });
-      } else resolve(state);
+      } else resolve({ state, liveStatus });
     };
     const run = new LiveRun(options, options, (event) => {
       if (event.kind === 'facts') observeFacts(event, options.observe);
