@@ -81,6 +81,23 @@ export type {
   WorkflowArguments,
   WorkflowResultOf,
 } from './server/stepwright-server.js';
+export {
+  isReservedKey,
+  progressVariable,
+  readProgress,
+  TaskVariableError,
+  WORKFLOW_EXTRA_PREFIX,
+  WORKFLOW_PAUSE_REASON_KEY,
+  WORKFLOW_PREFIX,
+  WORKFLOW_PROGRESS_KEY,
+  WORKFLOW_RESULT_PREFIX,
+  WORKFLOW_SCHEMA_VERSION,
+  type WorkflowProgress,
+  type WorkflowStepProgress,
+  type WorkflowStepStatus,
+  workflowExtraKey,
+  workflowResultKey,
+} from './server/tasks/progress.js';
 export { RestCall, type RestRequest } from './server/tool-factories/rest-call.js';
 export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';
 export type {
@@ -132,7 +149,7 @@ export {
   type WorkflowEntry,
 } from './tools/registry.js';
 export type { Telemetry } from './tools/telemetry.js';
-export type { PromptMessage, PromptTrace, TraceMeta } from './trace/messages.js';
+export type { PromptMessage, PromptTrace, TaskStatus, TraceMeta } from './trace/messages.js';
 export type { BearerAuth, VerifiedToken } from './transports/http/bearer-auth.js';
 export type { TrustProxy } from './transports/http/client-address.js';
 export type { HttpHandler, RequestSource } from './transports/http/endpoint.js';

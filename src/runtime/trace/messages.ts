@@ -105,9 +105,17 @@ export type TraceMeta = RemainingEffects & {
   readonly result_size?: number;
   readonly workflow_id?: string;
   readonly actions?: readonly OpenAction[];
+  /** Of a task: the id of its run. */
+  readonly task_id?: string;
+  readonly task_status?: TaskStatus;
+  /** The calls of steps of a task that wait to be made, in the order of the plan. */
+  readonly next?: readonly HandOffCall[];
   /** Why the run is not a task, of a workflow with tasks. */
   readonly task_error?: { readonly code: string; readonly message: string };
 };
+
+/** The status of a task: a paused one works. */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 /** A step and its status. */
 export type StepMeta = {

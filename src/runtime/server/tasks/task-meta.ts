@@ -10,7 +10,14 @@ import type { InspectedRun } from '../../runs/run-store.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { closingOf, type TracedRun } from '../../trace/closing.js';
 import { isListed, type Ledger, stepsMeta } from '../../trace/ledger.js';
-import type { HandOffCall, PauseReason, StepMeta, StepStatus, TraceError } from '../../trace/messages.js';
+import type {
+  HandOffCall,
+  PauseReason,
+  StepMeta,
+  StepStatus,
+  TaskStatus,
+  TraceError,
+} from '../../trace/messages.js';
 import { storedLedger } from '../../trace/stored-ledger.js';
 import { failedCopy, isPaused } from './paused-run.js';
 import {
@@ -24,9 +31,6 @@ import {
   workflowResultKey,
 } from './progress.js';
 
-/** The status of a task: a paused one works. */
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-
 /** What `_meta` says of a task: of a prompt, and of each call that continues it. Plain JSON. */
 export type TaskMeta = {
   readonly task_id: string;
@@ -39,7 +43,7 @@ export type TaskMeta = {
 };
 
 /** The status of a task, by the envelope of its run. */
-export function taskStatusOf({ status, actions }: Pick<Envelope, 'status' | 'actions'>): TaskStatus {
+function taskStatusOf({ status, actions }: Pick<Envelope, 'status' | 'actions'>): TaskStatus {
   if (status === 'completed' || status === 'failed' || status === 'cancelled') return status;
   const isAsking = actions.some(({ type }) => type !== 'wait' && type !== 'step');
   return status === 'waiting' && isAsking ? 'input_required' : 'working';

@@ -71,7 +71,7 @@ const RESULT_LENGTH = 200;
  * How far a task is, for a model: what is done, what remains, and how to continue.
  * @param paused whether it does not continue by itself, also where no call is known that continues it.
  */
-export function progressText(
+function progressText(
   { task_id, task_status, steps, next = [] }: TaskMeta,
   results: JsonObject,
   paused: boolean,

@@ -10,6 +10,7 @@ import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import type { Log } from '../../tools/log.js';
 import type { Elicit } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
+import type { TaskStatus } from '../../trace/messages.js';
 import { textOf } from '../composite/results.js';
 import { withoutUser } from '../composite/workflow-calls.js';
 import type { WorkflowTools } from '../composite/workflow-tools.js';
@@ -21,7 +22,7 @@ import { type CallableTool, toolGraph, toolRunInput, toolRunResult } from './too
 export interface TaskState {
   /** That of the run. */
   readonly id: string;
-  readonly status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+  readonly status: TaskStatus;
   /** What it waits for, or why it did not succeed. */
   readonly message?: string;
   readonly createdAt: number;
