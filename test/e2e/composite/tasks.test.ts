@@ -4,22 +4,7 @@ import { join } from 'node:path';
 import { MemoryJournal } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { atDesk, callOf } from './client.js';
-import { argument, built, call, input, lit, returns, step, workflow } from './fixture/workflows.js';
-
-const city = argument('city', { type: 'string' });
-
-const seats = argument('seats', { type: 'integer' }, { required: false });
-
-/** Looks a city up, books, and returns the booking. Without seats the tool refuses its input. */
-const trip = workflow(
-  'trip',
-  [
-    call('search', 'search', { city: input('city') }),
-    call('booking', 'create-booking', { city: input('city'), seats: input('seats') }),
-    returns(step('booking')),
-  ],
-  { inputs: [city, seats], task: true },
-);
+import { built, lit, returns, trip, workflow } from './fixture/workflows.js';
 
 interface Meta {
   readonly task_id: string;
