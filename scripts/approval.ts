@@ -4,13 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { buildSync } from 'esbuild';
 import { hashToken } from '../examples/secure/token-file.js';
+import { compileProgram } from './compile-program.js';
 
 // Two people, a server over HTTP that is killed between each two steps, and books outside of it: `npm run approval`.
 
@@ -26,24 +25,10 @@ interface Envelope {
 const USERS = { ada: ['lead'], bob: ['lead'] };
 type User = keyof typeof USERS;
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
-
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-approval-'));
 
 // Compiled once: it starts often.
-const PROGRAM = join(ROOT, 'node_modules/.cache/stepwright-approval/server.mjs');
-buildSync({
-  entryPoints: [join(ROOT, 'scripts/approval-server.ts')],
-  outfile: PROGRAM,
-  bundle: true,
-  packages: 'external',
-  alias: { 'stepwright/runtime': join(ROOT, 'src/runtime/index.ts'), stepwright: join(ROOT, 'src/index.ts') },
-  platform: 'node',
-  format: 'esm',
-  target: 'es2022',
-  keepNames: true,
-  logLevel: 'error',
-});
+const PROGRAM = compileProgram('scripts/approval-server.ts', 'stepwright-approval');
 
 /** The server in a process of its own. `killedAfter` is the entry of the books that ends it. */
 class Server {
