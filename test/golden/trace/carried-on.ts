@@ -95,6 +95,7 @@ export class CarriedOn {
     this.#step = ENGINE.start(planOf(graph), INPUT, IDS);
     for (const event of events) {
       if (event.kind === 'cancelled') break;
+      if (event.kind === 'retryRequested') this.#send(event, event.node);
       if (!('command' in event) || failed.has(event.command)) continue;
       const command = ENGINE.outstanding(this.#step.state).commands.find(({ id }) => id === event.command);
       if (command !== undefined) this.#send(event, command.node);
@@ -196,6 +197,7 @@ export function inputOf(command: Asked): Json {
   if (command.kind === 'readResource') return command.uri;
   const { action } = command;
   if (action.type === 'shell') return action.command;
+  if (action.type === 'step') return action.args ?? textOf(action);
   return action.type === 'mcp_call' ? action.args : textOf(action);
 }
 
