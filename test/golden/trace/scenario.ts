@@ -12,6 +12,7 @@ import { envelopeOf, type LiveStatus } from '../../../src/runtime/runs/run/envel
 import { LiveRun } from '../../../src/runtime/runs/run/live-run.js';
 import { observeFacts } from '../../../src/runtime/runs/run/run-host.js';
 import { type InProcessRun, runInProcess } from '../../../src/runtime/runs/run/run-in-process.js';
+import type { Journal } from '../../../src/runtime/runs/store/journal.js';
 import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
 import { toolsOf } from '../../../src/runtime/server/tasks/task-meta.js';
 import { taskTrace } from '../../../src/runtime/server/tasks/task-prompt.js';
@@ -49,13 +50,15 @@ export interface Scenario {
   readonly answers?: Readonly<Record<string, Json>>;
   /** With it the run is stored, and waits instead of ending if no answer comes. A task is always stored. */
   readonly workflowId?: string;
+  /** Where its run is written. */
+  readonly journal?: Journal;
   /** Where it waits it is cancelled, and what it did is undone. */
   readonly cancel?: boolean;
 }
 
 /** Runs a scenario with the real toolset, engine and host, and gives its trace. */
 export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
-  const { graph, given = {}, input = given, deadlineMs, signal } = scenario;
+  const { graph, given = {}, input = given, deadlineMs, signal, journal } = scenario;
   const toolset = createToolset<Registry>(registryOf(scenario), { log() {} });
   const context = { requestId: 'r1', progress() {} };
   const instructions = await Promise.all(
@@ -91,6 +94,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
     observe,
     clock: jumpingClock(),
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    ...(journal === undefined ? {} : { journal }),
   };
   const { workflowId } = scenario;
   if (graph.task || workflowId !== undefined || scenario.answers !== undefined) {
