@@ -45,7 +45,9 @@ export class OpenCommands {
   /** @param onTime gets the ids of commands whose times have come, in the order in which they were due. */
   constructor(clock: Clock, onTime: (ids: readonly string[]) => void) {
     this.#clock = clock;
-    this.#onTime = (ids) => onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
+    const onTimeOfOthers: typeof onTime = (ids) =>
+      onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
+    this.#onTime = onTimeOfOthers;
   }
 
   /** Takes a command of the engine. */
