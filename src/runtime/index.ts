@@ -98,6 +98,8 @@ export {
   workflowExtraKey,
   workflowResultKey,
 } from './server/tasks/progress.js';
+export type { StoredTask, TaskStore } from './server/tasks/task-store.js';
+export { getNumber, getString, getTyped } from './server/tasks/task-variables.js';
 export { RestCall, type RestRequest } from './server/tool-factories/rest-call.js';
 export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';
 export type {

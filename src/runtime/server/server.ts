@@ -49,6 +49,7 @@ import type {
 } from './stepwright-server.js';
 import { storeFault } from './store-failure.js';
 import type { TaskCalls } from './tasks/task-calls.js';
+import { TaskStore } from './tasks/task-store.js';
 import type { TaskView } from './tasks/task-view.js';
 import type { CallableTool } from './tasks/tool-runs.js';
 import { verifyCurrent } from './verify-sources.js';
@@ -260,7 +261,17 @@ class RegistryServer implements StepwrightServer {
     return entry && { name, entry, timeoutMs: this.settings.toolTimeoutMs };
   }
 
-  async tasks(): Promise<TaskView> {
+  get tasks(): TaskStore {
+    const { toolAnswerMs: answerMs, log } = this.settings;
+    return new TaskStore({
+      ...{ runs: this.#runs, answerMs, log },
+      view: () => this.taskView(),
+      calls: () => this.#taskCalls(),
+      identified: (context) => this.#identified(context),
+    });
+  }
+
+  async taskView(): Promise<TaskView> {
     // Loaded on first use: most clients have no tasks.
     const { RunTasks } = await import('./tasks/task-view.js');
     const { pageSize, toolAnswerMs: answerMs, log } = this.settings;

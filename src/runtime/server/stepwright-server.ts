@@ -12,6 +12,7 @@ import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
+import type { TaskStore } from './tasks/task-store.js';
 import type { TaskView } from './tasks/task-view.js';
 import type {
   CompletionResult,
@@ -67,8 +68,10 @@ export interface StepwrightServer {
   ): Promise<ToolResult>;
   /** How a tool may be called as a task. Undefined for a tool that the server does not have. */
   taskSupportOf(tool: string): TaskSupport | undefined;
-  /** Its runs as tasks. */
-  tasks(): Promise<TaskView>;
+  /** Its runs as tasks, for programs. */
+  readonly tasks: TaskStore;
+  /** Its runs as tasks, for adapters. */
+  taskView(): Promise<TaskView>;
   /** As {@link listTools}. */
   listPrompts(
     cursor?: string,

@@ -1,3 +1,4 @@
+import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { JournalFailedError } from '../runs/store/journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from '../runs/store/store-error.js';
@@ -38,4 +39,12 @@ function codeOf(fault: unknown): keyof typeof TEXTS | undefined {
   if (fault instanceof UnreadableRunError) return fault.isDamaged ? 'E_STORE_DAMAGED' : 'E_STORE_VERSION';
   if (!(fault instanceof StoreError || fault instanceof JournalFailedError)) return undefined;
   return storeErrorIn(fault)?.problem === 'replaced' ? 'E_STORE_REPLACED' : 'E_STORE';
+}
+
+/** The fault of a task that does not exist, or not for its caller. */
+export function taskNotFound(id: string): ProtocolFault {
+  return new ProtocolFault(
+    faultCodes.invalidParams,
+    `Task '${clip(id)}' not found: it does not exist, was forgotten, or belongs to another caller`,
+  );
 }

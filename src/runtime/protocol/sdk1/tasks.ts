@@ -56,13 +56,13 @@ export async function answerTask(
   { method, params }: RawRequest,
   context: RequestContext,
 ): Promise<object | undefined> {
-  if (isTaskMethod(method)) return answerMethod(await server.tasks(), { method, params }, context);
+  if (isTaskMethod(method)) return answerMethod(await server.taskView(), { method, params }, context);
   if (method !== 'tools/call' || !isJsonObject(params) || typeof params.name !== 'string') return undefined;
   const support = server.taskSupportOf(params.name);
   if (params.task === undefined && support === 'required') throw onlyAsTask(params.name);
   if (params.task === undefined || support === undefined) return undefined;
   if (support === 'forbidden') throw notAsTask(params.name);
-  return startTask(await server.tasks(), client, params, context);
+  return startTask(await server.taskView(), client, params, context);
 }
 
 async function answerMethod(

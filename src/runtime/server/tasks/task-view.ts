@@ -14,7 +14,7 @@ import type { TaskStatus } from '../../trace/messages.js';
 import { textOf } from '../composite/results.js';
 import { withoutUser } from '../composite/workflow-calls.js';
 import type { WorkflowTools } from '../composite/workflow-tools.js';
-import { storeFault } from '../store-failure.js';
+import { storeFault, taskNotFound } from '../store-failure.js';
 import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
 import { type CallableTool, toolGraph, toolRunInput, toolRunResult } from './tool-runs.js';
 
@@ -188,10 +188,7 @@ export class RunTasks implements TaskView {
     const now = Date.now();
     const answer = await this.#stored(`task '${clip(id)}'`, runs.get(request.principal, id, how));
     if (answer.ok && !hasExpired(answer, now)) return answer;
-    throw new ProtocolFault(
-      faultCodes.invalidParams,
-      `Task '${clip(id)}' not found: it does not exist, was forgotten, or belongs to another caller`,
-    );
+    throw taskNotFound(id);
   }
 
   /** A fault of the store as one of the protocol. */

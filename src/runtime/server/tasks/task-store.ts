@@ -1,0 +1,116 @@
+import { defined } from '../../../graph/defined.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import { clip } from '../../../graph/printable-text.js';
+import type { Failure } from '../../engine/contract.js';
+import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
+import type { RunStore } from '../../runs/run-store.js';
+import type { Log } from '../../tools/log.js';
+import { storeFault, taskNotFound } from '../store-failure.js';
+import { faultCodes, ProtocolFault } from '../wire.js';
+import { isReservedKey } from './progress.js';
+import type { TaskCalls } from './task-calls.js';
+import type { TaskState, TaskView } from './task-view.js';
+
+/** A task with its variables. */
+export interface StoredTask extends TaskState {
+  /** Those that programs have set, and those of the server, which begin with `_workflow.`. */
+  readonly variables: JsonObject;
+  /** How often programs have changed variables. */
+  readonly version: number;
+}
+
+interface TaskStoreParts {
+  readonly runs: RunStore;
+  readonly view: () => Promise<TaskView>;
+  readonly calls: () => Promise<Pick<TaskCalls, 'variablesOf'>>;
+  readonly identified: (context: RequestContext) => IdentifiedRequest;
+  /** How long a change waits for its run, in ms. */
+  readonly answerMs: number;
+  readonly log: Log;
+}
+
+/**
+ * The tasks of a server, for programs. It has no state of its own: a task is a run under the same id. Each method throws
+ * a {@link ProtocolFault} for a task that does not exist for its caller; a task of another caller does not.
+ */
+export class TaskStore {
+  readonly #parts: TaskStoreParts;
+
+  constructor(parts: TaskStoreParts) {
+    this.#parts = parts;
+  }
+
+  /** Returns a task and its variables. */
+  async get(id: string, context: RequestContext): Promise<StoredTask> {
+    const { view, calls, identified, log } = this.#parts;
+    const { principal } = identified(context);
+    const state = await (await view()).get(id, context);
+    const stored = await (await calls()).variablesOf(id, principal).catch((fault: unknown) => {
+      throw storeFault(fault, `task '${clip(id)}'`, log);
+    });
+    if (stored === undefined) throw taskNotFound(id);
+    return { ...state, ...stored };
+  }
+
+  /**
+   * Lists the tasks of a caller, the latest first. A caller without authentication gets an empty list.
+   * @param cursor that of the page before.
+   */
+  async list(cursor: string | undefined, context: RequestContext): ReturnType<TaskView['list']> {
+    return (await this.#parts.view()).list(cursor, context);
+  }
+
+  /**
+   * Changes variables of an open task, all of them at once. `null` deletes one.
+   *
+   * @param expectedVersion the version that the change is based on. Default: any.
+   * @returns the task after the change.
+   * @throws ProtocolFault with `data.code`: `E_TASK_VARIABLES` for a reserved name or a limit, `E_TASK_VERSION` for another
+   *   version, `E_TASK_OVER` for a task that is over.
+   */
+  async setVariables(
+    id: string,
+    changes: JsonObject,
+    context: RequestContext,
+    expectedVersion?: number,
+  ): Promise<StoredTask> {
+    const { runs, identified, answerMs, log } = this.#parts;
+    const { principal } = identified(context);
+    const change = { set: changes, ...defined({ expectedVersion }) };
+    // A caller that does not own the task learns of no rule.
+    await this.get(id, context);
+    const reserved = Object.keys(changes).find(isReservedKey);
+    if (reserved !== undefined) throw refused(reservedKey(reserved));
+    const answer = await runs.setVariables(principal, id, change, answerMs).catch((fault: unknown) => {
+      throw storeFault(fault, `the change of task '${clip(id)}'`, log);
+    });
+    if (!answer.ok) throw answer.failure.code === NOT_FOUND ? taskNotFound(id) : refused(answer.failure);
+    return this.get(id, context);
+  }
+
+  /**
+   * Cancels a task.
+   * @throws ProtocolFault for a task that is over.
+   */
+  async cancel(id: string, context: RequestContext): Promise<TaskState> {
+    return (await this.#parts.view()).cancel(id, context);
+  }
+}
+
+const NOT_FOUND = 'WORKFLOW_NOT_FOUND';
+
+/** Failures that are no fault of the change itself. */
+const FAULTS: Readonly<Record<string, number>> = {
+  E_TASK_VERSION: faultCodes.internal,
+  E_JOURNAL: faultCodes.internal,
+};
+
+function refused({ code, message, details }: Failure): ProtocolFault {
+  const data = { code, ...defined({ details }) };
+  return new ProtocolFault(ownProperty(FAULTS, code) ?? faultCodes.invalidParams, message, data);
+}
+
+function reservedKey(key: string): Failure {
+  const message = `No variable was changed: '${clip(key)}' is one of the server: use a name that does not begin with \`_workflow.\`.`;
+  return { code: 'E_TASK_VARIABLES', message };
+}
