@@ -82,6 +82,9 @@ export type {
   WorkflowResultOf,
 } from './server/stepwright-server.js';
 export {
+  getNumber,
+  getString,
+  getTyped,
   isReservedKey,
   progressVariable,
   readProgress,
@@ -99,7 +102,6 @@ export {
   workflowResultKey,
 } from './server/tasks/progress.js';
 export type { StoredTask, TaskStore } from './server/tasks/task-store.js';
-export { getNumber, getString, getTyped } from './server/tasks/task-variables.js';
 export { RestCall, type RestRequest } from './server/tool-factories/rest-call.js';
 export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';
 export type {

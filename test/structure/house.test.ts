@@ -8,12 +8,12 @@ import type { Import } from './source-files.js';
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and never rises. */
 const LIMITS: Readonly<Record<string, number>> = {
   lines: 121_950,
-  files: 645,
+  files: 643,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
   small: 33,
   chain: 28,
-  'chain-types': 50,
+  'chain-types': 45,
   floors: 11,
   up: 0,
   names: 4,

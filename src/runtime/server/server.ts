@@ -266,7 +266,7 @@ class RegistryServer implements StepwrightServer {
     return new TaskStore({
       ...{ runs: this.#runs, answerMs, log },
       view: () => this.taskView(),
-      calls: () => this.#taskCalls(),
+      variablesOf: async (run, caller) => (await this.#taskCalls()).variablesOf(run, caller),
       identified: (context) => this.#identified(context),
     });
   }

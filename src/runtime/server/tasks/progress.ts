@@ -1,4 +1,6 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { issueProblems } from '../../tools/schema-problems.js';
 
 /*
  * The variables of a task, and the form of its progress. Keys with the prefix `_workflow.` are those of the server: no
@@ -104,4 +106,35 @@ function isStep(step: Json): boolean {
   const { name, tool, status } = step;
   const hasTool = tool === undefined || typeof tool === 'string';
   return typeof name === 'string' && hasTool && STEP_STATUSES.some((each) => each === status);
+}
+
+/** Returns a variable that is text; `undefined` for one that is missing. Another one throws a {@link TaskVariableError}. */
+export function getString(variables: JsonObject, key: string): string | undefined {
+  const value = ownProperty(variables, key);
+  if (value === undefined || typeof value === 'string') return value;
+  throw new TaskVariableError(key, 'is not text');
+}
+
+/** Returns a variable that is a number; `undefined` for one that is missing. Another one throws a {@link TaskVariableError}. */
+export function getNumber(variables: JsonObject, key: string): number | undefined {
+  const value = ownProperty(variables, key);
+  if (value === undefined || typeof value === 'number') return value;
+  throw new TaskVariableError(key, 'is not a number');
+}
+
+/**
+ * Returns a variable as a Standard Schema, such as one of zod, reads it; `undefined` for one that is missing.
+ * @throws TaskVariableError for a variable that does not match the schema.
+ */
+export async function getTyped<T>(
+  variables: JsonObject,
+  key: string,
+  schema: StandardSchemaV1<unknown, T>,
+): Promise<T | undefined> {
+  const value = ownProperty(variables, key);
+  if (value === undefined) return undefined;
+  const result = await schema['~standard'].validate(value);
+  if (result.issues === undefined) return result.value;
+  const problems = issueProblems(result.issues).map(({ message }) => message);
+  throw new TaskVariableError(key, `does not match its schema: ${problems.join('; ')}`);
 }

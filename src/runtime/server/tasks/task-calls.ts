@@ -95,15 +95,11 @@ export class TaskCalls {
   }
 
   /** The variables of a run of a caller: what programs have set and, of a task, what is computed from its state. */
-  variablesOf(
-    run: string,
-    caller: IdentifiedRequest['principal'],
-  ): Promise<Pick<InspectedRun, 'variables' | 'version'> | undefined> {
-    return this.#options.runs.inspect(caller, run, (inspected) => {
-      const { graph, variables, version } = inspected;
-      if (graph.task !== true) return { variables, version };
-      return { variables: inspectTask(inspected, this.#tools(inspected)).variables, version };
-    });
+  variablesOf(id: string, caller: IdentifiedRequest['principal']) {
+    return this.#options.runs.inspect(caller, id, (run) => ({
+      variables: (run.graph.task === true ? inspectTask(run, this.#tools(run)) : run).variables,
+      version: run.version,
+    }));
   }
 
   #tools({ graph }: InspectedRun): KnownTools {

@@ -1,15 +1,17 @@
+import type { Owner } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
-import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { JsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
-import type { RunStore } from '../../runs/run-store.js';
+import type { InspectedRun, RunStore } from '../../runs/run-store.js';
 import type { Log } from '../../tools/log.js';
 import { storeFault, taskNotFound } from '../store-failure.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 import { isReservedKey } from './progress.js';
-import type { TaskCalls } from './task-calls.js';
 import type { TaskState, TaskView } from './task-view.js';
+
+type Variables = Pick<InspectedRun, 'variables' | 'version'>;
 
 /** A task with its variables. */
 export interface StoredTask extends TaskState {
@@ -22,7 +24,7 @@ export interface StoredTask extends TaskState {
 interface TaskStoreParts {
   readonly runs: RunStore;
   readonly view: () => Promise<TaskView>;
-  readonly calls: () => Promise<Pick<TaskCalls, 'variablesOf'>>;
+  readonly variablesOf: (run: string, caller: Owner) => Promise<Variables | undefined>;
   readonly identified: (context: RequestContext) => IdentifiedRequest;
   /** How long a change waits for its run, in ms. */
   readonly answerMs: number;
@@ -42,10 +44,10 @@ export class TaskStore {
 
   /** Returns a task and its variables. */
   async get(id: string, context: RequestContext): Promise<StoredTask> {
-    const { view, calls, identified, log } = this.#parts;
+    const { view, variablesOf, identified, log } = this.#parts;
     const { principal } = identified(context);
     const state = await (await view()).get(id, context);
-    const stored = await (await calls()).variablesOf(id, principal).catch((fault: unknown) => {
+    const stored = await variablesOf(id, principal).catch((fault: unknown) => {
       throw storeFault(fault, `task '${clip(id)}'`, log);
     });
     if (stored === undefined) throw taskNotFound(id);
@@ -84,30 +86,20 @@ export class TaskStore {
     const answer = await runs.setVariables(principal, id, change, answerMs).catch((fault: unknown) => {
       throw storeFault(fault, `the change of task '${clip(id)}'`, log);
     });
-    if (!answer.ok) throw answer.failure.code === NOT_FOUND ? taskNotFound(id) : refused(answer.failure);
+    if (!answer.ok) throw refused(answer.failure);
     return this.get(id, context);
   }
 
-  /**
-   * Cancels a task.
-   * @throws ProtocolFault for a task that is over.
-   */
+  /** Cancels a task. Throws a fault for one that is over. */
   async cancel(id: string, context: RequestContext): Promise<TaskState> {
     return (await this.#parts.view()).cancel(id, context);
   }
 }
 
-const NOT_FOUND = 'WORKFLOW_NOT_FOUND';
-
-/** Failures that are no fault of the change itself. */
-const FAULTS: Readonly<Record<string, number>> = {
-  E_TASK_VERSION: faultCodes.internal,
-  E_JOURNAL: faultCodes.internal,
-};
-
 function refused({ code, message, details }: Failure): ProtocolFault {
-  const data = { code, ...defined({ details }) };
-  return new ProtocolFault(ownProperty(FAULTS, code) ?? faultCodes.invalidParams, message, data);
+  const isInternal = code === 'E_TASK_VERSION' || code === 'E_JOURNAL';
+  const fault = isInternal ? faultCodes.internal : faultCodes.invalidParams;
+  return new ProtocolFault(fault, message, { code, ...defined({ details }) });
 }
 
 function reservedKey(key: string): Failure {
