@@ -24,6 +24,7 @@ import { markdown, type Row, row, table } from '../../scripts/bench/row.js';
 import { agents } from '../../scripts/bench/rows/agents.js';
 import { durable } from '../../scripts/bench/rows/durable.js';
 import { durablePeers } from '../../scripts/bench/rows/durable-peers.js';
+import { tasks } from '../../scripts/bench/rows/tasks.js';
 import { TINY } from '../../scripts/bench/sizes.js';
 
 describe('a measured workload', () => {
@@ -64,8 +65,14 @@ describe('the rows', () => {
 
   beforeAll(async () => {
     // Other engines are installed on request, and have separate tests.
-    const names = Object.keys(GROUPS).filter((name) => !['frameworks', 'durable', 'agents'].includes(name));
-    rows = [...(await bench(TINY, names)), ...(await durable(TINY)), ...(await agents(TINY))];
+    const apart = ['frameworks', 'durable', 'agents', 'tasks'];
+    const names = Object.keys(GROUPS).filter((name) => !apart.includes(name));
+    rows = [
+      ...(await bench(TINY, names)),
+      ...(await durable(TINY)),
+      ...(await agents(TINY)),
+      ...(await tasks(TINY)),
+    ];
   }, 240_000);
 
   test('are complete', () => {
@@ -157,6 +164,9 @@ describe('the rows', () => {
       'get_next_step beside 10 open runs / beside one',
       'memory of a run with an open action',
       'memory of a definition of 20 steps',
+      'tasks: prompt of 2 steps, in memory / without a task',
+      'tasks: result of a step, NORMAL / SQLite',
+      'tasks: tasks/get beside 10 open tasks / beside one',
     ]);
   });
 

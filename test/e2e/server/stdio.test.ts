@@ -82,6 +82,7 @@ describe('a server program over stdio', () => {
       resources: { listChanged: true, subscribe: true },
       completions: {},
       logging: {},
+      tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
     });
     const { prompts } = await client.listPrompts();
     expect(prompts.map((prompt) => prompt.name)).toContain('greet');

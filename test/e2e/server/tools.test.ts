@@ -43,11 +43,11 @@ describe('tools/call', () => {
     });
   });
 
-  test('a wish for a task is ignored, since this server has none', async () => {
+  test('a tool that is no task is not called as one', async () => {
     const { client } = await connected();
     const params = { name: 'echo', arguments: { text: 'now' }, task: { ttl: 1000 } };
-    const result = await client.request({ method: 'tools/call', params }, anything);
-    expect(result.structuredContent).toStrictEqual({ text: 'now' });
+    const called = client.request({ method: 'tools/call', params }, anything);
+    await expect(called).rejects.toMatchObject({ code: -32601 });
   });
 
   test('progress reaches the caller; a report that is not a number does not', async () => {
