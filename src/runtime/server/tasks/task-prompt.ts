@@ -97,7 +97,8 @@ function progressText(
         ({ number, name, status }) => `${number}. ${clip(name)}${status === 'failed' ? ' (failed)' : ''}`,
       ),
     ),
-    ...(next.length === 0
+    // A call of a failed step is recorded also where the server would not have it repeated.
+    ...(next.length === 0 && !paused
       ? []
       : [
           '',
