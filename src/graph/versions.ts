@@ -15,7 +15,8 @@ export function compareVersions(left: string, right: string): number {
 
 function partsOf(version: string) {
   const [, numbers = '', preRelease] = /^v?([^-+]*)(?:-([^+]*))?/.exec(version) ?? [];
-  return { numbers: numbers.split('.'), preRelease: preRelease?.split('.') ?? [] };
+  // A workflow without a version is older than any.
+  return { numbers: numbers === '' ? [] : numbers.split('.'), preRelease: preRelease?.split('.') ?? [] };
 }
 
 function comparePart(left: readonly string[], right: readonly string[]): number {
