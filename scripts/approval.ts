@@ -10,6 +10,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { hashToken } from '../examples/secure/token-file.js';
 import { compileProgram } from './compile-program.js';
+import { check, say } from './story.js';
 
 // Two people, a server over HTTP that is killed between each two steps, and books outside of it: `npm run approval`.
 
@@ -96,16 +97,6 @@ class Server {
 function books(): string[] {
   const lines = readFileSync(join(folder, 'books.jsonl'), 'utf8').trim().split('\n');
   return lines.map((line) => JSON.parse(line)).map(({ kind, amount }) => `${kind} ${amount}`);
-}
-
-function say(text: string): void {
-  console.log(text);
-}
-
-function check(what: string, found: unknown, expected: unknown): void {
-  const [a, b] = [found, expected].map((value) => JSON.stringify(value));
-  if (a !== b) throw new Error(`${what}: ${a} instead of ${b}`);
-  say(`  ${what}: ${a}`);
 }
 
 /** Submits an expense to a server that is killed once the budget is reserved. Returns the run's id, found afterwards. */

@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Result } from '@modelcontextprotocol/sdk/types.js';
 import { Cluster } from '../examples/deploy/cluster.js';
 import { compileProgram } from './compile-program.js';
+import { check, say } from './story.js';
 
 // A prompt that is resumed by calls of tools, also after its server was killed, and a second client that follows the
 // task: `npm run deploy`.
@@ -77,16 +78,6 @@ class Connection {
 
 function taskOf({ _meta }: Result): TaskMeta {
   return _meta as unknown as TaskMeta;
-}
-
-function say(text: string): void {
-  console.log(text);
-}
-
-function check(what: string, found: unknown, expected: unknown): void {
-  const [a, b] = [found, expected].map((value) => JSON.stringify(value));
-  if (a !== b) throw new Error(`${what}: ${a} instead of ${b}`);
-  say(`  ${what}: ${a}`);
 }
 
 /** Compares where a task is, for the client that continues it and for the one that watches, with what is expected. */
