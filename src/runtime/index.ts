@@ -10,6 +10,12 @@ export { type AttachableServer, AttachError, attach } from './protocol/sdk1/atta
 export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
 export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
 export type { ModelFunction, ModelRequest } from './runs/actions/model-values.js';
+export {
+  isReservedKey,
+  WORKFLOW_EXTRA_PREFIX,
+  WORKFLOW_PREFIX,
+  workflowExtraKey,
+} from './runs/actions/run-variables.js';
 export type { RequestContext } from './runs/request.js';
 export {
   type Caller,
@@ -85,20 +91,16 @@ export {
   getNumber,
   getString,
   getTyped,
-  isReservedKey,
   progressVariable,
   readProgress,
   TaskVariableError,
-  WORKFLOW_EXTRA_PREFIX,
   WORKFLOW_PAUSE_REASON_KEY,
-  WORKFLOW_PREFIX,
   WORKFLOW_PROGRESS_KEY,
   WORKFLOW_RESULT_PREFIX,
   WORKFLOW_SCHEMA_VERSION,
   type WorkflowProgress,
   type WorkflowStepProgress,
   type WorkflowStepStatus,
-  workflowExtraKey,
   workflowResultKey,
 } from './server/tasks/progress.js';
 export type { StoredTask, TaskStore } from './server/tasks/task-store.js';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import { nodeOf } from '../../src/runtime/engine/identity.js';
+import { workflowExtraKey } from '../../src/runtime/runs/actions/run-variables.js';
 import { SqliteReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
-import { workflowExtraKey } from '../../src/runtime/server/tasks/progress.js';
 import { Violation } from './simulation.js';
 
 /** The tools of the steps that clients make. */

@@ -8,7 +8,7 @@ import type { Event } from '../engine/events.js';
 import { type LiveActions, type PendingAction, refusal, type Submission } from './actions/action.js';
 import type { Decision } from './actions/decision.js';
 import { commandIn, type Operator, type OperatorCommand } from './actions/operator-commands.js';
-import { variablesFailure } from './actions/run-variables.js';
+import { changeFailure } from './actions/run-variables.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, Waiter } from './run-store.js';
@@ -435,7 +435,7 @@ class VariablesDelivery implements SentDelivery {
     this.#failure =
       this.#expectedVersion !== undefined && this.#expectedVersion !== version
         ? otherVersion(this.#expectedVersion, version)
-        : variablesFailure(values, this.#changes);
+        : changeFailure(values, this.#changes);
   }
 
   respond(): Json {

@@ -10,7 +10,7 @@ import { maskedFailure } from '../../secrets/mask.js';
 import { ownerKey } from '../run/owner.js';
 import type { PendingAction, Submission } from './action.js';
 import { type AnsweredRun, type Decision, rejected, unchanged } from './decision.js';
-import { variablesFailure } from './run-variables.js';
+import { variablesFailure, workflowExtraKey } from './run-variables.js';
 
 // What clients do about steps of a task that wait to be made: they make the call themselves, or have it tried again.
 
@@ -19,9 +19,6 @@ type MadeCall = Submission & { readonly tool: string };
 
 /** An open action of a step. */
 type OpenStep = PendingAction & { readonly action: StepAction };
-
-/** What the keys of calls begin with that fit no step. */
-const EXTRA = '_workflow.extra.';
 
 /**
  * What a call comes to that a client made itself: the result of the open step that it names, or of the only one with its
@@ -82,7 +79,7 @@ function isRepeated({ actions }: AnsweredRun, { stepId }: MadeCall, content: str
 
 /** The result of a call that fits no step is a variable of the run. */
 function keptAside(run: AnsweredRun, { tool, stepId, result = null }: MadeCall, open: readonly OpenStep[]) {
-  const key = `${EXTRA}${tool}`;
+  const key = workflowExtraKey(tool);
   const variables: JsonObject = { [key]: result };
   const failure = variablesFailure(run.variables?.values ?? {}, variables);
   if (failure !== undefined) return rejected(failure);

@@ -5,10 +5,35 @@ import type { Failure } from '../../engine/contract.js';
 import { jsonSize } from '../../tools/to-json.js';
 import type { HostRow } from '../store/journal.js';
 
+/** What the keys of the server begin with: no other program may set one. */
+export const WORKFLOW_PREFIX = '_workflow.';
+
+/** What the keys of calls begin with that fit no step: the name of the tool follows. */
+export const WORKFLOW_EXTRA_PREFIX = '_workflow.extra.';
+
+/** The key of the result of a call that fits no step. */
+export function workflowExtraKey(tool: string): string {
+  return `${WORKFLOW_EXTRA_PREFIX}${tool}`;
+}
+
+/** Whether a key is one of the server. */
+export function isReservedKey(key: string): boolean {
+  return key.startsWith(WORKFLOW_PREFIX);
+}
+
+/** Why a program cannot change variables so. @param values those that the run has. */
+export function changeFailure(values: JsonObject, changes: JsonObject): Failure | undefined {
+  const reserved = Object.keys(changes).find(isReservedKey);
+  if (reserved === undefined) return variablesFailure(values, changes);
+  return refused(
+    `'${clip(reserved)}' is one of the server: use a name that does not begin with \`${WORKFLOW_PREFIX}\``,
+  );
+}
+
 /** What the variables of a run may be: all of them in bytes of JSON, each in levels of nesting, each text in bytes. */
 const LIMITS = { bytes: 1_048_576, levels: 10, textBytes: 65_536 };
 
-/** Why variables cannot be changed so. @param values those that the run has. */
+/** Why variables cannot be written. @param values those that the run has. */
 export function variablesFailure(values: JsonObject, changes: JsonObject): Failure | undefined {
   for (const [key, value] of Object.entries(changes)) {
     const problem = problemOf(value, LIMITS.levels);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../../graph/json.js';
+import { isReservedKey, workflowExtraKey } from '../../runs/actions/run-variables.js';
 import {
-  isReservedKey,
   progressVariable,
   readProgress,
   TaskVariableError,
@@ -10,7 +10,6 @@ import {
   WORKFLOW_PROGRESS_KEY,
   WORKFLOW_SCHEMA_VERSION,
   type WorkflowProgress,
-  workflowExtraKey,
   workflowResultKey,
 } from './progress.js';
 

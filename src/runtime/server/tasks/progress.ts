@@ -7,9 +7,6 @@ import { issueProblems } from '../../tools/schema-problems.js';
  * program sets them. A reader keeps members that it does not know, since a later version may have written them.
  */
 
-/** What the keys of the server begin with: no other program may set one. */
-export const WORKFLOW_PREFIX = '_workflow.';
-
 /** The key of the progress of a task: a {@link WorkflowProgress}. */
 export const WORKFLOW_PROGRESS_KEY = '_workflow.progress';
 
@@ -19,25 +16,12 @@ export const WORKFLOW_PAUSE_REASON_KEY = '_workflow.pause_reason';
 /** What the keys of results begin with: the id of the step follows. */
 export const WORKFLOW_RESULT_PREFIX = '_workflow.result.';
 
-/** What the keys of calls begin with that fit no step: the name of the tool follows. */
-export const WORKFLOW_EXTRA_PREFIX = '_workflow.extra.';
-
 /** The version of {@link WorkflowProgress} that this server writes. */
 export const WORKFLOW_SCHEMA_VERSION = 1;
 
 /** The key of the result of a step. */
 export function workflowResultKey(step: string): string {
   return `${WORKFLOW_RESULT_PREFIX}${step}`;
-}
-
-/** The key of the result of a call that fits no step. */
-export function workflowExtraKey(tool: string): string {
-  return `${WORKFLOW_EXTRA_PREFIX}${tool}`;
-}
-
-/** Whether a key is one of the server. */
-export function isReservedKey(key: string): boolean {
-  return key.startsWith(WORKFLOW_PREFIX);
 }
 
 const STEP_STATUSES = ['pending', 'completed', 'failed', 'skipped'] as const;

@@ -37,7 +37,7 @@ interface Unrecorded {
   readonly warnings?: readonly RunWarning[];
 }
 
-/** Calls of tools that continue tasks: they are answered as any other, and recorded at the steps that wait for them. */
+/** Calls of tools that continue tasks. A call returns the result of its tool, which is recorded at the step that waits for it. */
 export class TaskCalls {
   readonly #options: TaskCallsOptions;
 

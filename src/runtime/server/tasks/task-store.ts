@@ -8,7 +8,6 @@ import type { InspectedRun, RunStore } from '../../runs/run-store.js';
 import type { Log } from '../../tools/log.js';
 import { storeFault, taskNotFound } from '../store-failure.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
-import { isReservedKey } from './progress.js';
 import type { TaskState, TaskView } from './task-view.js';
 
 type Variables = Pick<InspectedRun, 'variables' | 'version'>;
@@ -65,7 +64,7 @@ export class TaskStore {
   /**
    * Changes variables of an open task, all of them at once. `null` deletes one.
    *
-   * @param expectedVersion the version that the change is based on. Default: any.
+   * @param expectedVersion the version that the change is based on. Default: it is not compared.
    * @returns the task after the change.
    * @throws ProtocolFault with `data.code`: `E_TASK_VARIABLES` for a reserved name or a limit, `E_TASK_VERSION` for another
    *   version, `E_TASK_OVER` for a task that is over.
@@ -81,8 +80,6 @@ export class TaskStore {
     const change = { set: changes, ...defined({ expectedVersion }) };
     // A caller that does not own the task learns of no rule.
     await this.get(id, context);
-    const reserved = Object.keys(changes).find(isReservedKey);
-    if (reserved !== undefined) throw refused(reservedKey(reserved));
     const answer = await runs.setVariables(principal, id, change, answerMs).catch((fault: unknown) => {
       throw storeFault(fault, `the change of task '${clip(id)}'`, log);
     });
@@ -100,9 +97,4 @@ function refused({ code, message, details }: Failure): ProtocolFault {
   const isInternal = code === 'E_TASK_VERSION' || code === 'E_JOURNAL';
   const fault = isInternal ? faultCodes.internal : faultCodes.invalidParams;
   return new ProtocolFault(fault, message, { code, ...defined({ details }) });
-}
-
-function reservedKey(key: string): Failure {
-  const message = `No variable was changed: '${clip(key)}' is one of the server: use a name that does not begin with \`_workflow.\`.`;
-  return { code: 'E_TASK_VARIABLES', message };
 }
