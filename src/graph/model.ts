@@ -94,7 +94,7 @@ export interface StateField {
   readonly scope: 'run' | 'workflow';
   readonly schema: JsonSchema;
   readonly initial?: Json;
-  /** Masked where the state is shown. Steps read it as any other field, and may show what they read. */
+  /** Masked where the state is shown. Steps read its value, and can show it. */
   readonly secret?: true;
   readonly source?: SourceLocation;
 }

@@ -173,7 +173,7 @@ export class ContinuationRace {
     await quiet();
   }
 
-  /** Carries out a call of a journal: any of those that wait. */
+  /** Executes one of the waiting calls of a journal. */
   #carryOut({ tasks }: Server): void {
     const [task] = tasks.splice(this.#random.below(tasks.length), 1);
     task?.work().then(task.resolve, task.reject);
@@ -249,7 +249,7 @@ export class ContinuationRace {
     this.#track(server, noted);
   }
 
-  /** A server ends between two turns of its event loop, and another one begins: often beside one that goes on. */
+  /** A server ends between two turns of its event loop, and another one begins: often beside one that continues. */
   async #crash(): Promise<void> {
     const isCrash = this.#crashes < MAX_CRASHES && (this.#running.length > 1 || this.#random.chance(0.6));
     if (isCrash) {

@@ -265,7 +265,7 @@ describe('N13: what handles the failure of a step', () => {
       (run) => run.fails('n'),
     ],
     [
-      'a loop that goes on',
+      'a loop that continues',
       foreach('b', lit([1]), body([call('n')]), { onItemError: 'continue' }),
       (run) => run.fails('n[0]'),
     ],
@@ -275,7 +275,7 @@ describe('N13: what handles the failure of a step', () => {
       (run) => run.fails('n[0]'),
     ],
     [
-      'a `parallel` that goes on',
+      'a `parallel` that continues',
       parallel('b', { x: body([call('n')]), y: body([]) }, { onPartialFailure: 'continue' }),
       (run) => run.fails('n'),
     ],

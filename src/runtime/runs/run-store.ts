@@ -125,7 +125,7 @@ interface RunQuery {
 /** The request during which a run goes on. */
 export interface Waiter {
   readonly request: IdentifiedRequest;
-  /** How long the request waits for the run, in ms: 0 until it is stored. The run goes on all the same. */
+  /** How long the request waits for the run, in ms: 0 until it is stored. The run continues in any case. */
   readonly answerMs: number;
   /** Whether the request waits for the end of the run, also while no user can be asked. Default: false. */
   readonly untilOver?: boolean;
@@ -158,7 +158,7 @@ export interface InspectedRun {
 export interface VariableChanges {
   /** Values by variable. `null` deletes one. */
   readonly set: JsonObject;
-  /** How often variables were changed before. Others have changed them meanwhile if this differs. Default: any number. */
+  /** How often variables were changed before; the change is refused for another number. Default: it is not compared. */
   readonly expectedVersion?: number;
 }
 

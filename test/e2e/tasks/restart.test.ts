@@ -91,7 +91,7 @@ function indexing(store: Store) {
 }
 
 describe.each(cases)('with runs in %s, over %s', (store, transport) => {
-  test('a task that waits for an answer goes on with another server', async () => {
+  test('a task that waits for an answer continues on another server', async () => {
     const { kept, connect } = partsOf(store, transport);
     const first = desk({ ...kept, workflows: asTasks('optional', withoutSecrets()) });
     const client = await connect(first.server);
@@ -116,7 +116,7 @@ describe.each(cases)('with runs in %s, over %s', (store, transport) => {
     });
   });
 
-  test('the call of a tool goes on with another server', async () => {
+  test('the call of a tool continues on another server', async () => {
     const { kept, connect } = partsOf(store, transport);
     const first = indexing(kept);
     const client = await connect(first.server);

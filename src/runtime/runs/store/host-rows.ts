@@ -41,7 +41,7 @@ export interface RunOrigin extends RunListing {
 export interface TaskOrigin {
   /** The tool that was called: its result is that of the task. */
   readonly tool: string;
-  /** How long the task is kept, in ms from its start: what its caller wants, or as long as any run. Default: for ever. */
+  /** How long the task is kept, in ms from its start: what its caller wants, or the limit of finished runs. Default: without limit. */
   readonly ttlMs?: number;
 }
 

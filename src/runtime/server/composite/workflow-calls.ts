@@ -248,15 +248,15 @@ export class WorkflowCalls {
     const id = textIn(input, 'workflow_id') ?? '';
     const named = ownProperty(input, 'steps');
     const steps = Array.isArray(named) ? named.map(String) : undefined;
-    const isTried = await runs.inspect(principal, id, ({ state }) => stepsToTry(state, steps));
-    if (isTried === undefined || isTried.length === 0) {
+    const stepIds = await runs.inspect(principal, id, ({ state }) => stepsToTry(state, steps));
+    if (stepIds === undefined || stepIds.length === 0) {
       const answer = await runs.get(principal, id);
       return answer.ok
         ? this.#fitted(answer.envelope, (shown) => withNotes(movedResult(shown), [NO_STEP_TO_TRY]))
         : failureResult(answer.failure);
     }
     const waiter = this.#plainWaiter(request);
-    const tried = isTried.map((stepId) => runs.submit(principal, id, { stepId, retry: true }, waiter));
+    const tried = stepIds.map((stepId) => runs.submit(principal, id, { stepId, retry: true }, waiter));
     const answers = await Promise.all(tried);
     const refusal = answers.find((answer) => !answer.ok);
     if (refusal?.ok === false) return failureResult(refusal.failure);
