@@ -26,7 +26,7 @@ import {
   text,
 } from '../../../src/runtime/engine/graph.fixture.js';
 import { echo, failing, faltering, get, readOnly, sample, use } from './parts.js';
-import { type Scenario, textInput } from './scenario.js';
+import { type FreshTool, type Scenario, textInput } from './scenario.js';
 
 const is = (left: Expr, value: string): Expr => ({
   kind: 'compare',
@@ -84,10 +84,12 @@ const improving = (max: number, onLimit: 'fail' | 'continue'): Graph =>
   );
 
 /** A call that gives one value after the other, the last one for ever. */
-const sequence = (...values: unknown[]) => {
-  const left = [...values];
-  return { description: 'Give one after the other', run: () => (left.length > 1 ? left.shift() : left[0]) };
-};
+const sequence =
+  (...values: unknown[]): FreshTool =>
+  () => {
+    const next = [...values];
+    return { description: 'Give one after the other', run: () => (next.length > 1 ? next.shift() : next[0]) };
+  };
 
 /** Branches, groups, workflows, state and ways back. */
 export const constructCases: Readonly<Record<string, Scenario>> = {

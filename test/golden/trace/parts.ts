@@ -2,7 +2,7 @@ import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Node } from '../../../src/graph/kinds/node.js';
 import type { CallNode, Graph } from '../../../src/graph/model.js';
 import { again, call, chain, graph, input, lit, step } from '../../../src/runtime/engine/graph.fixture.js';
-import { type FakeTool, type Scenario, textInput } from './scenario.js';
+import { type FakeTool, type FreshTool, type Scenario, textInput } from './scenario.js';
 
 export const readOnly = { readOnlyHint: true } as const;
 
@@ -29,16 +29,18 @@ export function faltering(
   messages: readonly string[],
   value: unknown,
   options: Partial<FakeTool> = {},
-): FakeTool {
-  const left = [...messages];
-  return {
-    description: 'Falter',
-    run: () => {
-      const why = left.shift();
-      if (why !== undefined) throw new Error(why);
-      return value;
-    },
-    ...options,
+): FreshTool {
+  return () => {
+    const failures = [...messages];
+    return {
+      description: 'Falter',
+      run: () => {
+        const why = failures.shift();
+        if (why !== undefined) throw new Error(why);
+        return value;
+      },
+      ...options,
+    };
   };
 }
 
@@ -51,22 +53,21 @@ export const collecting = (nodes: readonly Node[]): Graph =>
 
 /** Aborts while a call that failed waits for its next attempt. */
 export function abortedBetweenAttempts(): Scenario {
-  const abort = new AbortController();
   return {
     graph: sample([use('add', {}, { retry: again(2, { delayMs: 500 }) }), use('next', {})]),
     tools: {
-      add: failing('busy', {
-        run: () => {
-          void (async () => {
-            for (let turn = 0; turn < 50; turn++) await null;
-            abort.abort('the user stopped it');
-          })();
-          throw new Error('busy');
-        },
-      }),
+      add: (abort) =>
+        failing('busy', {
+          run: () => {
+            void (async () => {
+              for (let turn = 0; turn < 50; turn++) await null;
+              abort('the user stopped it');
+            })();
+            throw new Error('busy');
+          },
+        }),
       next: echo(),
     },
-    signal: abort.signal,
   };
 }
 

@@ -33,10 +33,13 @@ export interface FakeTool {
   readonly secret?: readonly string[];
 }
 
+/** Makes a tool that remembers its calls, for each run anew. It may abort the run it is called in. */
+export type FreshTool = (abort: (reason: string) => void) => FakeTool;
+
 /** A workflow and the world it runs in. */
 export interface Scenario {
   readonly graph: Graph;
-  readonly tools?: Readonly<Record<string, FakeTool>>;
+  readonly tools?: Readonly<Record<string, FakeTool | FreshTool>>;
   /** Text by name; a name without text fails to be read. Its URI is `res://` and the name. */
   readonly resources?: Readonly<Record<string, string | Uint8Array | undefined>>;
   /** Pure functions by name, each with its name as hash. */
@@ -58,8 +61,13 @@ export interface Scenario {
 
 /** Runs a scenario with the real toolset, engine and host, and gives its trace. */
 export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
-  const { graph, given = {}, input = given, deadlineMs, signal, journal } = scenario;
-  const toolset = createToolset<Registry>(registryOf(scenario), { log() {} });
+  const { graph, given = {}, input = given, deadlineMs, journal } = scenario;
+  const controller = new AbortController();
+  const { signal = controller.signal } = scenario;
+  const toolset = createToolset<Registry>(
+    registryOf(scenario, (reason) => controller.abort(reason)),
+    { log() {} },
+  );
   const context = { requestId: 'r1', progress() {} };
   const instructions = await Promise.all(
     graph.instructions.map(async ({ resource, uri }) => ({
@@ -109,7 +117,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   const { state } = await runInProcess({
     ...options,
     leavesValues: true,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   return trace.finish(state);
 }
@@ -178,11 +186,19 @@ function jumpingClock(): Clock {
   };
 }
 
-function registryOf({ tools = {}, resources = {}, functions = {} }: Scenario): Registry {
+function registryOf(
+  { tools = {}, resources = {}, functions = {} }: Scenario,
+  abort: (reason: string) => void,
+): Registry {
   return {
     registryVersion: 1,
     checksum: '',
-    tools: Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, toolEntry(tool)])),
+    tools: Object.fromEntries(
+      Object.entries(tools).map(([name, tool]) => [
+        name,
+        toolEntry(typeof tool === 'function' ? tool(abort) : tool),
+      ]),
+    ),
     resources: Object.fromEntries(
       Object.entries(resources).map(([name, content]) => [
         name,
