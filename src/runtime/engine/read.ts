@@ -1,5 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import { Budget, EXPRESSION_BUDGET } from '../../graph/expression/evaluate.js';
+import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { ScopeInstance } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
@@ -95,6 +96,37 @@ export function stoppedSteps(state: RunState): readonly StoppedStep[] {
     const { id, node, action } = command;
     return action.type === 'step' ? [{ id, node, action }] : [];
   });
+}
+
+/** The values of the input of a call that has stopped. */
+interface StoppedInput {
+  readonly args: JsonObject;
+  /** The parameters without a value, and why. */
+  readonly lacking: readonly { readonly name: string; readonly expr: Expr; readonly failure: Failure }[];
+}
+
+/**
+ * The input of a call that has stopped.
+ * @param at what `run.now` reads where the input was not complete.
+ */
+export function stoppedInput(state: RunState, key: string, at: number): StoppedInput {
+  const node = state.find(key);
+  const { command, scope } = node;
+  const { node: model } = node.planned;
+  const action = command?.kind === 'requestAction' ? command.action : undefined;
+  const whole = action?.type === 'step' ? action.args : undefined;
+  if (whole !== undefined || model.kind !== 'call') return { args: whole ?? {}, lacking: [] };
+  const options = { at, error: errorOf(node), reads: model.reads };
+  const evaluation = new Evaluation(state, new Budget(EXPRESSION_BUDGET), scope, options);
+  let args: JsonObject = {};
+  const lacking: StoppedInput['lacking'][number][] = [];
+  for (const entry of model.input.entries) {
+    // One entry at a time: the first fault would hide the other parameters.
+    const part = evaluation.object({ ...model.input, entries: [entry] }, 'input');
+    if (part.ok) args = { ...args, ...part.value };
+    else if ('key' in entry) lacking.push({ name: entry.key, expr: entry.value, failure: part.failure });
+  }
+  return { args, lacking };
 }
 
 /** A scope of a run, as its nodes see the run, even if it was deleted or has not begun. */

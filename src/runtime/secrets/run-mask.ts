@@ -287,11 +287,8 @@ export class RunMask implements Masking {
 
   #stopped(step: string, action: StepAction): StepAction {
     const failure = maskedFailure(action.failure, this.#mask);
-    const { planned, scope } = this.#derived.instances.find(step);
-    if (planned.node.kind !== 'call' || action.args === undefined) return { ...action, failure };
-    const { tool, input } = planned.node;
-    const args = this.json(maskMembers(action.args, this.#secretInputs(tool)), input, scope);
-    return { ...action, failure, ...(isJsonObject(args) ? { args } : {}) };
+    const { args } = action;
+    return { ...action, failure, ...(args === undefined ? {} : { args: this.pausedInput(step, args) }) };
   }
 
   /** Work of the client: each parameter is masked by the expression of it. */
@@ -364,12 +361,29 @@ export class RunMask implements Masking {
     { step, by, tool, input }: Pick<NotUndone, 'step' | 'by' | 'tool'> & { readonly input: JsonObject },
     nameOf?: (path: string) => string,
   ): JsonObject {
-    const masked = maskMembers(input, tool === undefined ? [] : this.#secretInputs(tool));
-    if (!this.#isActive) return this.#mask.json(masked) as JsonObject;
     const { planned, scope } = this.#derived.instances.find(by?.node ?? step);
     const expr = compensationIn(planned.node, by?.step)?.input;
-    const shown = this.json(masked, expr, scope);
-    const named = nameOf === undefined ? shown : this.#named(shown, expr, scope, nameOf);
+    return this.#input(tool, input, expr, scope, nameOf);
+  }
+
+  /** The input of a call of a step that stopped, its secrets masked. @param nameOf see `notUndone`. */
+  pausedInput(step: string, input: JsonObject, nameOf?: (path: string) => string): JsonObject {
+    const { planned, scope } = this.#derived.instances.find(step);
+    const { node } = planned;
+    return node.kind === 'call' ? this.#input(node.tool, input, node.input, scope, nameOf) : input;
+  }
+
+  #input(
+    tool: string | undefined,
+    input: JsonObject,
+    expr: Expr | undefined,
+    at: ScopeInstance,
+    nameOf?: (path: string) => string,
+  ): JsonObject {
+    const masked = maskMembers(input, tool === undefined ? [] : this.#secretInputs(tool));
+    if (!this.#isActive) return this.#mask.json(masked) as JsonObject;
+    const shown = this.json(masked, expr, at);
+    const named = nameOf === undefined ? shown : this.#named(shown, expr, at, nameOf);
     return isJsonObject(named) ? named : {};
   }
 

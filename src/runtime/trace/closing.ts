@@ -4,8 +4,10 @@ import { type Remains, remainsOf } from '../engine/read.js';
 import { remainsForCaller } from '../runs/run/side-effects.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import type { ToolDescription } from '../tools/toolset.js';
-import { type HandOff, handOff } from './hand-off.js';
+import { handOff } from './hand-off.js';
 import type { Ledger } from './ledger.js';
+import type { HandOff } from './messages.js';
+import { isPaused } from './paused-calls.js';
 import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
 
 /** What is known of a run that a trace shows, and of its tools. */
@@ -34,7 +36,7 @@ export function remainsIn({ ledger, state, isPrivate = () => false }: ClosedRun)
 }
 
 /**
- * What closes the trace of a run that did not succeed: what it waits for where it is not over, else its hand-off.
+ * What closes the trace of a run that did not succeed: its hand-off where it is over or paused, else what it waits for.
  * @param kept how to reach a run that outlasts the trace. Without it the run cannot be answered.
  */
 export function closingOf(run: ClosedRun, kept?: KeptRun): HandOff & { readonly isWaiting: boolean } {
@@ -43,6 +45,9 @@ export function closingOf(run: ClosedRun, kept?: KeptRun): HandOff & { readonly 
     ...{ graph, state, ledger, secrets: mask, isPrivate, workflowTool, remains: remainsIn(run) },
     safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
   };
-  const isWaiting = state.run.status === 'running' && (kept !== undefined || !isHandedOver(state));
-  return { ...(isWaiting ? waitingEnd(context, kept) : handOff(context)), isWaiting };
+  const paused = isPaused(state) ? kept : undefined;
+  const isKept = kept !== undefined && paused === undefined;
+  const isWaiting =
+    state.run.status === 'running' && (isKept || (paused === undefined && !isHandedOver(state)));
+  return { ...(isWaiting ? waitingEnd(context, kept) : handOff(context, paused)), isWaiting };
 }

@@ -3,7 +3,7 @@ import { defined } from '../../graph/defined.js';
 import { references } from '../../graph/expression/traversal.js';
 import { isJsonObject, type Json, type JsonObject, type Value } from '../../graph/json.js';
 import type { AskNode, CallNode } from '../../graph/model.js';
-import { jsonText, oneLine } from '../../graph/printable-text.js';
+import { bodyText, clipText, jsonText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import { answerSchema } from '../engine/actions.js';
@@ -123,13 +123,16 @@ function question(step: AskNode, value: Json, secrets: RunMask) {
   };
 }
 
-/** Arguments as a hand-off shows them; one that is too long to repeat is named by where it comes from. */
+/** Arguments as a hand-off shows them. */
 function shown(value: Json, node: CallNode, secrets: RunMask): JsonObject {
   // References to secrets are placeholders already; copies of their values are masked here.
-  const pending = secrets.pending(node, isJsonObject(value) ? value : {});
-  const { input } = node;
+  return shortArguments(secrets.pending(node, isJsonObject(value) ? value : {}), node);
+}
+
+/** Arguments in which one that is too long to repeat is named by where it comes from. */
+export function shortArguments(args: JsonObject, { input }: CallNode): JsonObject {
   return Object.fromEntries(
-    Object.entries(pending).map(([key, member]) => {
+    Object.entries(args).map(([key, member]) => {
       if (jsonText(member).length <= RESULT_LIMIT) return [key, member];
       const entry = input.entries.find((candidate) => 'key' in candidate && candidate.key === key);
       const source = entry !== undefined && 'key' in entry ? references(entry.value) : [];
@@ -137,3 +140,28 @@ function shown(value: Json, node: CallNode, secrets: RunMask): JsonObject {
     }),
   );
 }
+
+/**
+ * The guidance of a call: one line is a note of it; several lines, such as a numbered list, are a text of their own.
+ * @param guidance in which values have no line breaks: those of the author are kept.
+ */
+export function guidanceNote(
+  { planned }: NodeInstance,
+  guidance: string,
+): { readonly lines?: readonly string[]; readonly text?: string } {
+  const lines = bodyText(guidance.trim()).split(/\r?\n/);
+  if (lines.length === 1) return { lines: [oneLine(lines.join(''))] };
+  return {
+    lines: [`Follow the guidance of step '${planned.node.id}' above.`],
+    text: clipText(lines.join('\n'), GUIDANCE_LIMIT),
+  };
+}
+
+/** Names the resources of steps that the reader has not seen. */
+export function readNote(uris: readonly string[]): string[] {
+  const what = uris.length === 1 ? 'resource' : 'resources';
+  return uris.length === 0 ? [] : [`Read ${what} ${uris.map((uri) => oneLine(uri)).join(', ')} first.`];
+}
+
+/** The longest guidance of several lines in a hand-off, in UTF-16 code units. */
+const GUIDANCE_LIMIT = 2_000;

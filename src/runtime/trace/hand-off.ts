@@ -17,34 +17,28 @@ import {
 import { bodyName, callText, whereIs } from './hand-off-calls.js';
 import { undoReport } from './leaf-logs.js';
 import { type Ledger, type NodeRecord, recordsIn, stepStateOf } from './ledger.js';
-import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
+import type { HandOff, HandOffCall, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
+import { pausedCalls } from './paused-calls.js';
 import { type HandOffContext, OpenNodes } from './planned-run.js';
 import { promptArgument, stop } from './sentences.js';
-
-/** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
-export interface HandOff extends RemainingEffects {
-  readonly text: string;
-  readonly errors: readonly TraceError[];
-  readonly calls: readonly HandOffCall[];
-  readonly pause_reason: PauseReason;
-  readonly undone?: readonly Undone[];
-  readonly workflow_id?: string;
-  readonly actions?: readonly OpenAction[];
-}
+import { alsoWaiting, type KeptRun } from './waiting.js';
 
 /**
  * Writes the hand-off of a run that stopped. Side effects that remain come first. It lists the calls that can still be
  * made, in the order of the plan: a
  * failed one when repeating it is harmless or its input was refused, then what did not start, as far as everything it
  * needs exists or comes from a call listed before it. What was undone is named, and never called again.
+ *
+ * @param paused how to reach a paused run. Its calls are those of the steps that wait to be made.
  */
-export function handOff(context: HandOffContext): HandOff {
-  const stopped = new StoppedRun(context);
+export function handOff(context: HandOffContext, paused?: KeptRun): HandOff {
+  const stopped = new StoppedRun(context, paused);
   const reasons = stopped.reasons();
   const undone = stopped.undone();
   const endedOnPurpose = stopped.endedOnPurpose();
   const open = endedOnPurpose ? NOTHING_OPEN : stopped.open();
+  const others = paused === undefined ? undefined : alsoWaiting(context, paused);
   const isClosed = open.calls.some((call) => 'tool' in call && context.isPrivate(call.tool));
   const { calls, leftOut, goBack } = isClosed ? stopped.fromStart() : open;
   const reported = reasons.flatMap(({ unknown }) => unknown ?? []);
@@ -70,6 +64,7 @@ export function handOff(context: HandOffContext): HandOff {
         ? nothing
         : '',
     [...(calls.length === 0 ? [] : leftOut), ...goBack].join('\n'),
+    others?.text ?? '',
   ];
   return {
     text: secrets.text(parts.filter((part) => part !== '').join('\n\n')),
@@ -78,6 +73,7 @@ export function handOff(context: HandOffContext): HandOff {
     ...remains.meta,
     pause_reason: shownPause(first?.pause ?? stopped.unfinished().pause, context),
     ...(undone.length === 0 ? {} : { undone: undone.map((each) => undoneMeta(each, secrets)) }),
+    ...defined({ actions: others?.actions }),
   };
 }
 
@@ -88,11 +84,16 @@ interface UndoneBy {
 
 class StoppedRun {
   readonly #context: HandOffContext;
+  readonly #all: readonly FailedStep[];
+  /** Those of which no other one is the cause. */
   readonly #failed: readonly FailedStep[];
+  readonly #paused: KeptRun | undefined;
 
-  constructor(context: HandOffContext) {
+  constructor(context: HandOffContext, paused: KeptRun | undefined) {
     this.#context = context;
-    this.#failed = causes([...recordsIn(context.ledger.root)].flatMap((record) => this.#failedStep(record)));
+    this.#paused = paused;
+    this.#all = [...recordsIn(context.ledger.root)].flatMap((record) => this.#failedStep(record));
+    this.#failed = causes(this.#all);
   }
 
   /** Why the run stopped: one reason per failed step, those that ended the run first. */
@@ -100,7 +101,7 @@ class StoppedRun {
     const { state, ledger } = this.#context;
     const nodes = new OpenNodes({ ...this.#context, again: new Set() });
     const hasValue = knownValues(this.#context, nodes);
-    if (state.run.status === 'running') return [this.#needsValues()];
+    if (state.run.status === 'running' && this.#paused === undefined) return [this.#needsValues()];
     const isCancelled = state.run.status === 'cancelled';
     const failed = this.#inTime()
       .filter((each) => !(isCancelled && wasCancelled(each)))
@@ -193,7 +194,8 @@ class StoppedRun {
 
   /** The calls that can still be made, and what to say of steps that are left out. */
   open(): StillOpen {
-    return openCalls(this.#context, this.#failed);
+    if (this.#paused === undefined) return openCalls(this.#context, this.#failed);
+    return { ...NOTHING_OPEN, calls: pausedCalls(this.#context, this.#paused.workflowId, this.#all) };
   }
 
   /** What is left where the caller cannot make the calls that remain: the workflow as a whole. */
@@ -232,7 +234,7 @@ class StoppedRun {
   }
 
   #failedStep(failed: NodeRecord): FailedStep[] {
-    if (stepStateOf(failed).status !== 'failed') return [];
+    if (stepStateOf(failed, this.#paused !== undefined).status !== 'failed') return [];
     const record = this.#undoneFor(failed) ?? failed;
     const { failure, attempts } = stepStateOf(record);
     const { node } = record;

@@ -255,6 +255,17 @@ export type PauseReason =
   /** The run is not over, and continues by itself. */
   | { readonly type: 'running'; readonly code: string };
 
+/** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
+export interface HandOff extends RemainingEffects {
+  readonly text: string;
+  readonly errors: readonly TraceError[];
+  readonly calls: readonly HandOffCall[];
+  readonly pause_reason: PauseReason;
+  readonly undone?: readonly Undone[];
+  readonly workflow_id?: string;
+  readonly actions?: readonly OpenAction[];
+}
+
 /** Longer texts of results and resources are cut in a trace. UTF-16 code units. */
 export const RESULT_LIMIT = 20_000;
 

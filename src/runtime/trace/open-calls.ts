@@ -5,14 +5,14 @@ import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { Arm, BranchCase, ComputeNode, ForeachNode, GotoNode } from '../../graph/model.js';
 import { failsByItem, isServerCall, ownResources } from '../../graph/nodes.js';
-import { bodyText, clipText, inlineText, oneLine } from '../../graph/printable-text.js';
+import { inlineText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { type Asking, givenTo } from '../engine/rehearsal.js';
 import type { FailedStep } from './explain-failure.js';
-import { entryOf, whereIs } from './hand-off-calls.js';
+import { entryOf, guidanceNote, readNote, whereIs } from './hand-off-calls.js';
 import { isListed, NOT_BEGUN, nameOf } from './ledger.js';
 import type { HandOffCall } from './messages.js';
 import { type HandOffContext, isRolledBack, PlannedRun, type PlannedRunObserver } from './planned-run.js';
@@ -131,11 +131,7 @@ class OpenCalls implements PlannedRunObserver {
   #readNote(): string[] {
     const uris = [...this.#unread];
     this.#unread.clear();
-    return uris.length === 0
-      ? []
-      : [
-          `Read ${uris.length === 1 ? 'resource' : 'resources'} ${uris.map((uri) => oneLine(uri)).join(', ')} first.`,
-        ];
+    return readNote(uris);
   }
 
   #isLeft(node: NodeInstance): boolean {
@@ -417,12 +413,12 @@ function whyAgain({ failure, attempts }: FailedStep): string | undefined {
   return isRefused ? `Correct the arguments first: ${stop(oneLine(failure.message))}` : undefined;
 }
 
-/** The guidance of a call: one line is a note of it; several lines, such as a numbered list, are a text of their own. */
+/** The guidance of a call. */
 function guidanceOf(
   guidance: Expr | undefined,
   node: NodeInstance,
   run: PlannedRun,
-): { readonly lines?: readonly string[]; readonly text?: string } {
+): ReturnType<typeof guidanceNote> {
   if (guidance === undefined) return {};
   const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
   const shown = parts.map((part) => {
@@ -431,18 +427,8 @@ function guidanceOf(
     const text = value.ok ? textOf(value.value) : undefined;
     return text === undefined || part.kind === 'literal' ? text : inlineText(text);
   });
-  if (shown.includes(undefined)) return {};
-  // Values in it have no line breaks: those of the author are kept.
-  const lines = bodyText(shown.join('').trim()).split(/\r?\n/);
-  if (lines.length === 1) return { lines: [oneLine(lines.join(''))] };
-  return {
-    lines: [`Follow the guidance of step '${idOf(node)}' above.`],
-    text: clipText(lines.join('\n'), GUIDANCE_LIMIT),
-  };
+  return shown.includes(undefined) ? {} : guidanceNote(node, shown.join(''));
 }
-
-/** The longest guidance of several lines in a hand-off, in UTF-16 code units. */
-const GUIDANCE_LIMIT = 2_000;
 
 function timeText(value: Value, isDuration: boolean): string | undefined {
   if (value === undefined) return undefined;

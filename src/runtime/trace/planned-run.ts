@@ -19,6 +19,7 @@ import { LOST, Rehearsal, type StoppedState } from '../engine/rehearsal.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { type Ledger, type NodeRecord, nameOf, stepStateOf } from './ledger.js';
 import { ITEMS_IN_FULL } from './messages.js';
+import { outputField } from './sentences.js';
 
 /** What the hand-off of a run is written from. */
 export interface HandOffContext {
@@ -173,7 +174,7 @@ export class OpenNodes {
     const message = this.#supplied.get(key);
     if (message !== undefined) return Unknown.value({ sources: [nameOf(key)], text: () => `<${message}>` });
     const step = nameOf(key);
-    const promised = placeholder(step, `<output from ${step}>`, (path) => `<field '${path}' from ${step}>`);
+    const promised = placeholder(step, outputField(step, ''), (path) => outputField(step, path));
     return node.kind === 'ask' ? answerPromised(answerSchema(node), promised) : promised;
   }
 

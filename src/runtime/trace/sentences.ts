@@ -71,6 +71,11 @@ export function promptArgument(name: string): string {
   return `<prompt arg ${name}>`;
 }
 
+/** A placeholder for the output of a step, or for a field of it. */
+export function outputField(step: string, path: string): string {
+  return path === '' ? `<output from ${step}>` : `<field '${path}' from ${step}>`;
+}
+
 /** @param until RFC 3339. */
 export function waitsUntil(step: string, until: string): string {
   return `Step '${step}' waits until ${until}.`;

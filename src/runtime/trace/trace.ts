@@ -26,6 +26,7 @@ import {
   type TraceMeta,
   textBlock,
 } from './messages.js';
+import { pauseFacts } from './paused-calls.js';
 import { cutNote, names, printExpression, resourceFailed, stop } from './sentences.js';
 import type { StepFact } from './step-log.js';
 import type { KeptRun } from './waiting.js';
@@ -114,6 +115,7 @@ class ConversationTrace implements TraceObserver {
   }
 
   finish(state: RunState, run?: KeptRun): PromptTrace {
+    for (const fact of pauseFacts(state)) this.observe(fact, state);
     const { graph } = this.#options;
     const closed = { ...this.#options, ledger: this.#ledger, state };
     const { description } = graph;

@@ -6,9 +6,8 @@ import { type ActionRequest, asksModel, requestOf } from '../engine/actions.js';
 import { agentItemOf } from '../engine/agent-loops.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
-import type { HandOff } from './hand-off.js';
 import { isoTime } from './leaf-logs.js';
-import type { OpenAction } from './messages.js';
+import type { HandOff, OpenAction } from './messages.js';
 import type { HandOffContext } from './planned-run.js';
 import { requestText, waitsUntil } from './sentences.js';
 
@@ -67,6 +66,19 @@ export function waitingEnd(context: HandOffContext, run: KeptRun | undefined): H
 /** Whether an agent of an item sees a command, and the caller of the run does not. */
 function isOfAgent(state: RunState): (command: ReturnType<typeof commandsOf>[number]) => boolean {
   return ({ node }) => agentItemOf(state, node) !== undefined;
+}
+
+/** What a paused run waits for beside the steps that are to be made; undefined without more. */
+export function alsoWaiting(
+  context: HandOffContext,
+  run: KeptRun,
+): { readonly text: string; readonly actions: readonly OpenAction[] } | undefined {
+  const all = openActions(context, { workflow_id: run.workflowId });
+  const actions = all.filter(({ type }) => type !== 'step');
+  const texts = actions.map((action) => shown(action, run));
+  return actions.length === 0
+    ? undefined
+    : { text: ['The workflow also waits for this:', ...texts].join('\n\n'), actions };
 }
 
 /** What is open, oldest first. */

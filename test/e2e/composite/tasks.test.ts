@@ -4,21 +4,22 @@ import { join } from 'node:path';
 import { MemoryJournal } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { atDesk, callOf } from './client.js';
-import { built, lit, returns, trip, workflow } from './fixture/workflows.js';
+import { built, call, lit, returns, step, trip, workflow } from './fixture/workflows.js';
 
 interface Meta {
   readonly task_id: string;
   readonly task_status: string;
   readonly steps: readonly { readonly name: string; readonly status: string }[];
   readonly pause_reason?: Record<string, unknown>;
+  readonly calls: readonly { readonly step: string; readonly tool: string }[];
   readonly next?: readonly Record<string, unknown>[];
   readonly results?: Record<string, unknown>;
   readonly task_error?: { readonly code: string };
   readonly task_warnings?: readonly { readonly code: string }[];
 }
 
-async function paused(settings: Parameters<typeof atDesk>[0] = { store: 'memory' }) {
-  const desk = await atDesk({ ...settings, workflows: built([trip]) });
+async function paused(settings: Parameters<typeof atDesk>[0] = { store: 'memory' }, graph = trip) {
+  const desk = await atDesk({ ...settings, workflows: built([graph]) });
   const { messages, _meta } = await desk.client.getPrompt({ name: 'trip', arguments: { city: 'Rome' } });
   const last = messages.at(-1)?.content;
   return { ...desk, meta: _meta as unknown as Meta, text: last?.type === 'text' ? last.text : '' };
@@ -73,6 +74,23 @@ describe('a prompt of a task that cannot be finished', () => {
     expect(after).not.toHaveProperty('task_error');
     const status = await callOf(client, 'get_workflow_status', { workflow_id: before.task_id });
     expect(status.structuredContent).toMatchObject({ status: 'completed', result: after.results?.booking });
+  });
+
+  test('does what follows once, for a client that makes all calls of its list', async () => {
+    const after = [call('again', 'create-booking', { city: step('booking', 'city'), seats: lit(9) })];
+    const { client, desk, meta } = await paused(
+      { store: 'memory' },
+      { ...trip, nodes: [...trip.nodes.slice(0, 2), ...after] },
+    );
+    for (const { step: made, tool } of meta.calls)
+      await client.callTool({
+        name: tool,
+        arguments: { city: 'Rome', seats: 2 },
+        _meta: { _task_id: meta.task_id, _step: made },
+      });
+    expect(desk.booked).toEqual(['Rome', 'Rome']);
+    const { structuredContent } = await callOf(client, 'get_workflow_status', { workflow_id: meta.task_id });
+    expect(structuredContent).toMatchObject({ status: 'completed' });
   });
 
   test('stays open after a call that failed', async () => {

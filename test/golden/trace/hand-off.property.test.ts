@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
-import type { Case } from '../../oracle/random-graph.js';
+import { stoppedSteps } from '../../../src/runtime/engine/read.js';
+import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
+import { closingOf } from '../../../src/runtime/trace/closing.js';
+import { isPaused, pauseFacts } from '../../../src/runtime/trace/paused-calls.js';
+import { storedLedger } from '../../../src/runtime/trace/stored-ledger.js';
+import { drive, ENGINE } from '../../oracle/drive.js';
+import { type Case, INPUT } from '../../oracle/random-graph.js';
 import { sample, sampleAt } from '../../oracle/runs.js';
 import { CarriedOn, fits, givenTo, inputOf, isAbout, type Stopped, stop } from './carried-on.js';
 
@@ -146,5 +152,25 @@ describe('the calls of a hand-off', () => {
     }
     // The property is about something: many calls are listed, and made, without the answers that tasks get.
     if (ONLY === undefined) expect(made).toBeGreaterThan(RUNS / 2);
+  });
+
+  test('of a paused task are its steps that wait to be made, each once and no other', () => {
+    let paused = 0;
+    for (const [number, { graph, world }] of graphs()) {
+      if (graph.task !== true) continue;
+      const mask = new RunMask(graph, { input: INPUT });
+      drive(ENGINE, graph, INPUT, world, ({ advance: { state } }) => {
+        if (!isPaused(state)) return;
+        const ledger = storedLedger(state);
+        for (const fact of pauseFacts(state)) ledger.observe(fact, state);
+        const run = { graph, mask, ledger, state, describeTool: () => undefined };
+        const { calls } = closingOf(run, { workflowId: 'run' });
+        const listed = calls.filter(({ undoes }) => undoes !== true).map(({ step }) => step);
+        const open = stoppedSteps(state).map(({ node }) => node);
+        expect(listed.toSorted(), `STEPWRIGHT_GRAPH=${number}`).toEqual(open.toSorted());
+        paused += 1;
+      });
+    }
+    if (ONLY === undefined) expect(paused).toBeGreaterThan(RUNS / 20);
   });
 });

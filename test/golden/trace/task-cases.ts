@@ -1,6 +1,7 @@
 import type { Node } from '../../../src/graph/kinds/node.js';
 import type { Graph } from '../../../src/graph/model.js';
-import { graph, input, lit, step, text } from '../../../src/runtime/engine/graph.fixture.js';
+import { ask, body, foreach, item } from '../../../src/runtime/engine/constructs.fixture.js';
+import { chain, graph, input, lit, read, step, text } from '../../../src/runtime/engine/graph.fixture.js';
 import { echo, failing, get, readOnly, sample, use } from './parts.js';
 import { type Scenario, textInput } from './scenario.js';
 
@@ -64,7 +65,7 @@ export const taskCases: Readonly<Record<string, Scenario>> = {
     },
     given: { task: 'Call Ada' },
   },
-  // A call that must not be repeated is not listed, nor are those that read its value.
+  // A call that is not safe to repeat is listed with a note.
   'task-at-an-error-of-a-write': {
     graph: graph(
       [
@@ -113,5 +114,35 @@ export const taskCases: Readonly<Record<string, Scenario>> = {
       right: { ...echo(), schema: { type: 'object', properties: { page: {} }, required: ['page'] } },
       both: echo(),
     },
+  },
+  // A question that is open beside the step that pauses is said as well.
+  'task-pauses-while-it-asks': {
+    graph: graph(
+      [
+        foreach('lines', lit(['p', 'q']), body(chain(use('mark', { it: item('item') }), use('seal', {})))),
+        ask('sure', 'confirm'),
+        use('tell', { lines: step('lines') }),
+      ],
+      { task: true },
+    ),
+    tools: { mark: failing('busy', { annotations: readOnly }), seal: echo(), tell: echo() },
+  },
+  // A client cannot make the call of a step that reads: the server tries it again.
+  'task-pauses-at-a-resource': {
+    graph: asTask([read('guide', lit('res://guide'), { resource: 'guide' }), use('tell', {})]),
+    resources: { guide: undefined },
+    tools: { tell: echo() },
+  },
+  // A secret is named as the argument that it is.
+  'task-pauses-with-secrets': {
+    graph: asTask(
+      [
+        use('login', { token: input('token') }),
+        use('send', { token: input('token'), key: get(step('login'), 'key'), to: input('to') }),
+      ],
+      { inputs: [textInput('token', { secret: true }), textInput('to')] },
+    ),
+    tools: { login: echo({ key: 'derived-key-1' }), send: failing('refused: t0ps3cret-token') },
+    given: { token: 't0ps3cret-token', to: 'Ada' },
   },
 };

@@ -18,8 +18,8 @@ import type {
   TaskStatus,
   TraceError,
 } from '../../trace/messages.js';
+import { pauseFacts } from '../../trace/paused-calls.js';
 import { storedLedger } from '../../trace/stored-ledger.js';
-import { failedCopy, isPaused } from './paused-run.js';
 import {
   progressVariable,
   WORKFLOW_PAUSE_REASON_KEY,
@@ -38,7 +38,7 @@ export type TaskMeta = {
   readonly steps: readonly WorkflowStepProgress[];
   /** Of a task that did not succeed: why it stopped, or what it waits for. */
   readonly pause_reason?: PauseReason;
-  /** The calls of steps that wait to be made, in the order of the plan. A step that must not be repeated is left out. */
+  /** The calls that continue a paused task: one for each step that waits to be made, in the order of the plan. */
   readonly next?: readonly HandOffCall[];
 };
 
@@ -139,19 +139,18 @@ export function toolsOf(ledger: Pick<Ledger, 'find'>): (step: string) => string 
   };
 }
 
-/** The account of a run by its state. A paused one is seen as one that failed. */
+/** The account of a run by its state. */
 function accountOf(
   { graph, mask }: Pick<InspectedRun, 'graph' | 'mask'>,
   state: RunState,
   ledger: Ledger,
   tools: KnownTools,
 ): TaskAccount {
-  const paused = isPaused(state);
-  const closed = paused ? failedCopy(state, (fact, after) => ledger.observe(fact, after)) : state;
-  const { status, id } = closed.run;
+  for (const fact of pauseFacts(state)) ledger.observe(fact, state);
+  const { status, id } = state.run;
   const steps = stepsMeta(ledger, status === 'running');
   if (status === 'succeeded') return { steps, calls: [], errors: [] };
-  const run = { ...tools, graph, mask, ledger, state: closed };
+  const run = { ...tools, graph, mask, ledger, state };
   const { pause_reason, calls, errors } = closingOf(run, { workflowId: id });
   return { steps, pause_reason, calls, errors };
 }

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../../graph/json.js';
 import { clip, cutText, jsonText } from '../../../graph/printable-text.js';
-import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Failure, RunState } from '../../engine/contract.js';
+import { advance } from '../../engine/engine.js';
+import { restore, snapshot } from '../../engine/snapshot.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { type PromptMessage, type PromptTrace, textBlock } from '../../trace/messages.js';
 import type { TraceObserver } from '../../trace/trace.js';
-import { failedCopy, isPaused, lostCopy } from './paused-run.js';
 import { resultsOf, type TaskMeta, taskMeta } from './task-meta.js';
 
 /** A run of a workflow with tasks, when its prompt is answered. */
@@ -17,30 +18,24 @@ interface PromptedTask {
 
 /**
  * The conversation of a task: the trace of its run with the progress of the task under its hand-off, and the state of the
- * task in `_meta`. The hand-off of a paused run is that of a failed one.
+ * task in `_meta`.
  */
 export function taskTrace(
   state: RunState,
   envelope: Envelope,
   { trace, mask, toolOf }: PromptedTask,
 ): PromptTrace {
-  const observe = (fact: Fact, after: RunState): void => trace.observe(fact, after);
   const run = { workflowId: envelope.workflow_id };
   const { graph } = state.plan;
   const storeError =
     state.run.status === 'running' && envelope.status === 'failed' ? envelope.error : undefined;
-  const paused = isPaused(state);
   const closed =
-    storeError !== undefined
-      ? trace.finish(lostCopy(state, storeError, observe))
-      : paused
-        ? trace.finish(failedCopy(state, observe))
-        : trace.finish(state, run);
+    storeError === undefined ? trace.finish(state, run) : trace.finish(lostCopy(state, storeError, trace));
   const shown = storeError === undefined ? envelope : { ...envelope, status: 'running' as const };
   const meta = taskMeta(shown, closed._meta, toolOf);
   const isOpen = meta.task_status === 'working' || meta.task_status === 'input_required';
   const messages = isOpen
-    ? withProgress(closed.messages, progressText(meta, resultsOf(graph, state, mask), paused))
+    ? withProgress(closed.messages, progressText(meta, resultsOf(graph, state, mask)))
     : closed.messages;
   const { status: _, workflow_id: __, ...rest } = closed._meta;
   return {
@@ -48,6 +43,17 @@ export function taskTrace(
     messages,
     _meta: { ...rest, status: state.run.status, workflow_id: envelope.workflow_id, ...meta },
   };
+}
+
+/** A copy of a run that was lost while it ran, as a cancelled run: its calls in flight have no known outcome. */
+function lostCopy(state: RunState, { code, message: reason }: Failure, trace: TraceObserver): RunState {
+  const copy = restore(state.plan, snapshot(state));
+  let step = advance(state.plan, copy, [{ kind: 'cancelled', at: Date.now(), reason, code }]);
+  for (;;) {
+    for (const fact of step.facts) trace.observe(fact, step.state);
+    if (!step.more) return step.state;
+    step = advance(state.plan, step.state, []);
+  }
 }
 
 /** The conversation of a run without a task, since the store could not take it. */
@@ -67,15 +73,8 @@ function withProgress(messages: readonly PromptMessage[], progress: string): rea
 /** The longest result of a step in a list of progress, in UTF-16 code units. */
 const RESULT_LENGTH = 200;
 
-/**
- * How far a task is, for a model: what is done, what remains, and how to continue.
- * @param paused whether it does not continue by itself, also where no call is known that continues it.
- */
-function progressText(
-  { task_id, task_status, steps, next = [] }: TaskMeta,
-  results: JsonObject,
-  paused: boolean,
-): string {
+/** How far a task is, for a model: what is done, what remains, and how to continue. */
+function progressText({ task_id, task_status, steps, next = [] }: TaskMeta, results: JsonObject): string {
   const id = jsonText(task_id);
   const numbered = steps.map((step, index) => ({ ...step, number: index + 1 }));
   const completed = numbered.filter(({ status }) => status === 'completed');
@@ -86,7 +85,7 @@ function progressText(
     '## Workflow Progress',
     '',
     `**Task ID:** ${task_id}`,
-    `**Status:** ${paused || next.length > 0 ? 'paused' : task_status} (${completed.length}/${steps.length} steps completed)`,
+    `**Status:** ${next.length > 0 ? 'paused' : task_status} (${completed.length}/${steps.length} steps completed)`,
     ...lines(
       '### Completed Steps',
       completed.map(({ number, name }) => `${number}. ${clip(name)}${resultText(results[name])}`),
@@ -97,8 +96,7 @@ function progressText(
         ({ number, name, status }) => `${number}. ${clip(name)}${status === 'failed' ? ' (failed)' : ''}`,
       ),
     ),
-    // A call of a failed step is recorded also where the server would not have it repeated.
-    ...(next.length === 0 && !paused
+    ...(next.length === 0
       ? []
       : [
           '',
