@@ -31,6 +31,36 @@ test('all faults of a file are reported at once, each at its place', async () =>
   ]);
 });
 
+test.each([
+  [
+    'yaml',
+    graph(
+      '{ a: { call: t, args: { n: .nan, m: 12345678901234567890 } }, b: { wait: -.inf, depend_on: [a] } }',
+    ),
+    ['4:39 SW5003', '4:48 SW5003', '4:85 SW5003', '4:92 SW5005'],
+  ],
+  [
+    'json',
+    '{"workflows": {"w": {"description": "d", "graph": {"a": {"call": "t", "args": {"n": 1e999}, "depend_on": []}}}}}',
+    ['1:85 SW5003', '1:93 SW5005'],
+  ],
+] as const)(
+  'a number that is refused in %s hides no other fault, and has no second one',
+  async (format, text, at) => {
+    expect((await faultsOf(text, format)).map((line) => line.replace(/^f:(\d+:\d+ SW\d+).*/, '$1'))).toEqual(
+      at,
+    );
+  },
+);
+
+test('a number behind aliases is refused once', async () => {
+  const text = graph('{ a: { call: t, args: { n: &n .inf, m: *n } }, b: { call: t, depends: [a] } }');
+  expect(await faultsOf(text)).toEqual([
+    expect.stringContaining('SW5003 the number .inf'),
+    expect.stringContaining('SW5005'),
+  ]);
+});
+
 test('names of workflows, ids and `$schema` have their forms', async () => {
   const text = `$schema: 1\n${graph('{ a: { id: 5, call: t } }').replace('  w:', '  my flow:')}`;
   expect(await faultsOf(text)).toEqual([

@@ -22,7 +22,7 @@ export function readJson(source: SourceText, limits: TextLimits, repeatedKey?: R
   const reports = new Reports(source);
   try {
     const root = new JsonReading(source.text, limits, reports, repeatedKey).document();
-    return { diagnostics: reports.diagnostics, ...(reports.hasErrors ? {} : { root }) };
+    return { diagnostics: reports.diagnostics, ...(reports.isComplete ? { root } : {}) };
   } catch (fault) {
     if (!(fault instanceof JsonFault)) throw fault;
     if (fault.refusal !== undefined) reports.refuse(fault.refusal);
@@ -178,12 +178,8 @@ class JsonReading {
     const start = this.#index;
     const literal = this.#match(NUMBER);
     if (literal !== '') {
-      const value = Number(literal);
       const end = this.#index;
-      if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
-        const instead = `quote it: \`"${literal}"\``;
-        this.#reports.report('SW5003', { start, end }, { what: `the number ${literal}`, instead });
-      }
+      const value = this.#reports.number(Number(literal), literal, { start, end });
       return { kind: 'number', value, source: literal, start, end, pointer };
     }
     const word = this.#match(WORD);

@@ -73,7 +73,7 @@ export function readYaml(source: SourceText, limits: TextLimits, repeatedKey?: R
   const root = new YamlReading(reports, limits, repeatedKey).read(
     (document?.contents ?? null) as ParsedNode | null,
   );
-  return { diagnostics: reports.diagnostics, ...(reports.hasErrors ? {} : { root }) };
+  return { diagnostics: reports.diagnostics, ...(reports.isComplete ? { root } : {}) };
 }
 
 /** Lexemes that do not count as tokens. */
@@ -213,11 +213,10 @@ class YamlReading {
     if (typeof value === 'string') {
       return { kind: 'text', value, start, end, pointer, offsetAt: this.#offsets(node, start, end) };
     }
-    if (typeof value === 'number' && isInexact(value)) {
-      const what = `the number ${source}`;
-      this.#reports.report('SW5003', { start, end }, { what, instead: `quote it: \`"${source}"\`` });
+    if (typeof value === 'number') {
+      const exact = this.#reports.number(value, source, { start, end });
+      return { kind: 'number', value: exact, source, start, end, pointer };
     }
-    if (typeof value === 'number') return { kind: 'number', value, source, start, end, pointer };
     if (typeof value === 'boolean') return { kind: 'boolean', value, source, start, end, pointer };
     return { kind: 'null', value: null, source, start, end, pointer };
   }
@@ -269,10 +268,6 @@ function nothing(offset: number, pointer: string): Located {
 }
 
 /** Whether a number is rounded, infinite or not a number. */
-function isInexact(value: number): boolean {
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
-}
-
 /** Escapes of double quotes. */
 const ESCAPE = /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)/g;
 const NO_ESCAPE = /(?!)/g;

@@ -35,6 +35,7 @@ const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', '
 export class Reports {
   readonly source: SourceText;
   readonly #all: Diagnostic[] = [];
+  #refusedNumbers = 0;
 
   constructor(source: SourceText) {
     this.source = source;
@@ -48,14 +49,34 @@ export class Reports {
     return this.#all.some(({ severity }) => severity === 'error');
   }
 
-  /** Reports a fault at a value, or at a range of offsets. */
+  /** Whether each value of the text was read: a number that is refused hides no other fault of the file. */
+  get isComplete(): boolean {
+    return this.#all.filter(({ severity }) => severity === 'error').length === this.#refusedNumbers;
+  }
+
+  /** The value of a number. Reports one that is not exact; 0 takes the place of `.inf` and `.nan`. */
+  number(value: number, source: string, at: Pick<Located, 'start' | 'end'>): number {
+    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
+      const before = this.#all.length;
+      this.report('SW5003', at, { what: `the number ${source}`, instead: `quote it: \`"${source}"\`` });
+      // An alias reads its number again.
+      this.#refusedNumbers += this.#all.length - before;
+    }
+    return Number.isFinite(value) ? value : 0;
+  }
+
+  /** Reports a fault at a value, or at a range of offsets. A value that was refused has no second one. */
   report<C extends DiagnosticCode>(
     code: C,
     at: Pick<Located, 'start' | 'end'> & { readonly pointer?: string },
     params: DiagnosticParams<C>,
     details?: DiagnosticDetails,
   ): void {
-    this.#all.push(diagnostic(code, this.source.place(at.start, at.end, at.pointer), params, details));
+    const place = this.source.place(at.start, at.end, at.pointer);
+    const isRefused = this.#all.some(
+      (each) => each.code === 'SW5003' && String(each.place?.span) === String(place.span),
+    );
+    if (!isRefused) this.#all.push(diagnostic(code, place, params, details));
   }
 
   /** Reports a fault at a span. */
