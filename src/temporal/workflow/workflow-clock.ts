@@ -10,9 +10,11 @@ interface Timer {
 /**
  * The time of a workflow. It has one timer in Temporal, for the earliest time of all that are set. A timer in Temporal that
  * comes too early is set again when it comes: most limits are called off before, and each timer is two events of the history.
+ * A timer that is called off at once is none in Temporal, where a Query must not set one.
  */
 export class WorkflowClock implements Clock {
   readonly #timers = new Set<Timer>();
+  #isChanged = false;
   #armed: { readonly at: number; readonly scope: CancellationScope } | undefined;
 
   now(): number {
@@ -22,14 +24,21 @@ export class WorkflowClock implements Clock {
   setTimer(callback: () => void, delayMs: number): () => void {
     const timer = { at: this.now() + Math.max(0, delayMs), callback };
     this.#timers.add(timer);
-    this.#arm();
+    this.#armSoon();
     return () => {
       this.#timers.delete(timer);
       if (this.#timers.size === 0) this.#disarm();
     };
   }
 
+  #armSoon(): void {
+    if (this.#isChanged) return;
+    this.#isChanged = true;
+    void Promise.resolve().then(() => this.#arm());
+  }
+
   #arm(): void {
+    this.#isChanged = false;
     let at = Number.POSITIVE_INFINITY;
     for (const timer of this.#timers) at = Math.min(at, timer.at);
     if (at === Number.POSITIVE_INFINITY || (this.#armed !== undefined && this.#armed.at <= at)) return;
