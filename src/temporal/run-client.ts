@@ -138,10 +138,11 @@ export class RunClient {
     }
   }
 
-  /** The ids of the workflows of runs, the latest first, with what they show to Temporal. */
+  /** The ids of the workflows of runs, with what they show to Temporal. Open ones come first, then the last to end. */
   async *list(isOpen?: boolean): AsyncIterable<{ readonly workflowId: string; readonly memo: RunMemo }> {
     const status = isOpen === undefined ? '' : ` AND ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`;
-    const query = `WorkflowType = '${WORKFLOW_TYPE}'${status}`;
+    // A run that has continued in another workflow is that one.
+    const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus != 'ContinuedAsNew'${status}`;
     for await (const { workflowId, memo = {} } of this.#client.workflow.list({ query }))
       yield { workflowId, memo };
   }
@@ -156,4 +157,6 @@ export interface RunMemo {
   readonly quota?: string;
   /** Whether callers that are not its owner may answer it. */
   readonly isRestricted?: boolean;
+  /** When it was started, in ms since the epoch. */
+  readonly startedAt?: number;
 }

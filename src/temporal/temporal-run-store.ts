@@ -39,6 +39,7 @@ import type { RunningWorker } from './worker.js';
 const LOOK_MS = 1_000;
 
 type NextStepOf = Parameters<RunStore['nextStep']>;
+type Listed = ReturnType<RunClient['list']> extends AsyncIterable<infer Run> ? Run : never;
 
 /** The runs of a namespace of Temporal. Each is a workflow there, which this store starts and sends requests to. */
 export class TemporalRunStore implements RunStore {
@@ -150,18 +151,18 @@ export class TemporalRunStore implements RunStore {
     const client = await this.#client();
     const quota = hashedQuota(caller);
     const isOpen = status === undefined ? undefined : status === 'running' || status === 'waiting';
-    const earlier = before === undefined ? undefined : workflowIdsOf(before);
-    let isReached = earlier === undefined;
+    const earlier = before === undefined ? [] : workflowIdsOf(before);
+    const runs: Listed[] = [];
+    // The run that the others began before may be of any status.
+    for await (const run of client.list(before === undefined ? isOpen : undefined))
+      if (run.memo.quota === quota) runs.push(run);
+    runs.sort((one, other) => (other.memo.startedAt ?? 0) - (one.memo.startedAt ?? 0));
+    const first = runs.findIndex(({ workflowId }) => earlier.includes(workflowId)) + 1;
     const summaries: RunSummary[] = [];
-    for await (const { workflowId, memo } of client.list(isOpen)) {
-      if (!isReached) {
-        isReached = earlier?.includes(workflowId) === true;
-        continue;
-      }
-      if (memo.quota !== quota) continue;
+    for (const { workflowId } of runs.slice(first)) {
+      if (summaries.length >= limit) break;
       const shown = (await client.show(workflowId, 'list_workflows', caller)) ?? [];
       summaries.push(...shown.filter((summary) => isListed(summary, status)));
-      if (summaries.length >= limit) break;
     }
     return summaries;
   }
@@ -249,7 +250,7 @@ function memoOf({ owner, graph }: NewRun, { request }: Waiter): Required<RunMemo
   const isRestricted = nodesWithTasks(graph).some(
     (node) => node.kind === 'ask' && node.answerBy !== undefined,
   );
-  return { quota: hashedQuota(owner, request.remoteAddress), isRestricted };
+  return { quota: hashedQuota(owner, request.remoteAddress), isRestricted, startedAt: Date.now() };
 }
 
 function hashedQuota(owner: Owner, remoteAddress?: string): string {
