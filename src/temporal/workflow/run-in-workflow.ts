@@ -153,16 +153,12 @@ export class RunInWorkflow {
 
   /** Answers a Query, which must not change the run. */
   async look(name: string, args: readonly unknown[]): Promise<unknown> {
-    const [argument] = args;
-    if (isOneOf(name, SHOWN)) {
-      const show: (argument: never) => Promise<unknown> = this.#shown[name];
-      return show(argument as never);
-    }
+    if (isOneOf(name, SHOWN)) return Reflect.apply(this.#shown[name], undefined, args);
     if (!isOneOf(name, REQUESTS)) throw new ReferenceError(`there is no query '${name}'`);
     const isPure = name === 'get_workflow_status' && !this.#deliversWork;
     if (!isPure && !this.#journal.isOver) return {};
-    const respond: (request: never) => Promise<unknown> = this.#requests[name];
-    return { response: await respond(argument as never) } satisfies QueryResponse<unknown>;
+    const response: unknown = await Reflect.apply(this.#requests[name], undefined, args);
+    return { response } satisfies QueryResponse<unknown>;
   }
 
   /** Whether a response may be the first one with work of the client: the limits of that begin then. */
