@@ -1,9 +1,8 @@
 import type { Graph } from '../../graph/model.js';
 import { ask, foreach, item, required, runs, withTasks } from '../engine/constructs.fixture.js';
 import { chain, done, graph, input, lit, step, text } from '../engine/graph.fixture.js';
-import type { JournalRunStore } from './journal-run-store.js';
 import type { Envelope } from './run/envelope.js';
-import type { Store } from './store.fixture.js';
+import type { RunStore, Waiter } from './run-store.js';
 
 /** A task with two questions about a file. */
 const review = graph(
@@ -49,17 +48,23 @@ export function childrenIn(envelope: Envelope): readonly string[] {
   return loopIn(envelope).children.map(({ workflow_id }) => workflow_id);
 }
 
-type Next = Awaited<ReturnType<JournalRunStore['nextStep']>>;
-type Owner = Parameters<JournalRunStore['nextStep']>[0];
-type Sent = NonNullable<Parameters<JournalRunStore['nextStep']>[3]>;
+type Next = Awaited<ReturnType<RunStore['nextStep']>>;
+type Owner = Parameters<RunStore['nextStep']>[0];
+type Sent = NonNullable<Parameters<RunStore['nextStep']>[3]>;
+
+/** Where a sub-agent sends its requests. */
+interface Host {
+  readonly store: RunStore;
+  waiter(): Waiter;
+}
 
 /** A sub-agent: it has the id of a child, and no other. */
 export class Agent {
-  readonly #at: Pick<Store, 'store' | 'waiter'>;
+  readonly #at: Host;
   readonly #owner: Owner;
   readonly #child: string;
 
-  constructor(at: Pick<Store, 'store' | 'waiter'>, owner: Owner, child: string | undefined) {
+  constructor(at: Host, owner: Owner, child: string | undefined) {
     if (child === undefined) throw new Error('there is no child');
     this.#at = at;
     this.#owner = owner;

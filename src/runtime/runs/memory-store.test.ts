@@ -75,16 +75,6 @@ describe('a run that asks', () => {
     expect((await store.get('run-1')).actions.map(({ step_id }) => step_id)).toEqual(['right']);
   });
 
-  test('fails with the reason of the process that holds the run', async () => {
-    const store = new Store();
-    await store.start(sure);
-    const answer = await store.submit('run-1', { error: { code: 'E_NO_SUCH_USER', message: 'gone' } });
-    expect(envelopeIn(answer)).toMatchObject({
-      status: 'failed',
-      error: { code: 'E_NO_SUCH_USER', message: 'gone', node: 'sure', partial: {} },
-    });
-  });
-
   test('is told with what had succeeded, and without secrets', async () => {
     const tools = {
       'tool-login': () => ok({ token: 'p1n-1234', user: 'ada' }),
@@ -122,26 +112,6 @@ describe('a run that asks', () => {
 });
 
 describe('which action', () => {
-  test('has to be said where several are open', async () => {
-    const store = new Store();
-    const envelope = await store.start(both);
-    expect(envelope.actions.map(({ action_id }) => action_id)).toEqual(['left#1', 'right#1']);
-    expect(envelope).not.toHaveProperty('action');
-    expect(await store.submit('run-1', { result: true })).toMatchObject({
-      failure: { code: 'AMBIGUOUS_ACTION', details: { open_actions: ['left#1', 'right#1'] } },
-    });
-    const half = envelopeIn(await store.submit('run-1', { actionId: 'right#1', result: 'hello' }));
-    expect(half).toMatchObject({ status: 'waiting', action: { action_id: 'left#1' } });
-    expect(envelopeIn(await store.submit('run-1', { result: false }))).toMatchObject({ status: 'completed' });
-  });
-
-  test('a wrong one consumes nothing', async () => {
-    const store = new Store();
-    await store.start(sure);
-    expect(codeOf(await store.submit('run-1', { actionId: 'other#1', result: true }))).toBe('UNKNOWN_ACTION');
-    expect(await store.get('run-1')).toMatchObject({ status: 'waiting', action: { action_id: 'sure#1' } });
-  });
-
   test('none is open while a call is in flight', async () => {
     const store = new Store({ 'tool-a': never });
     const started = store.start(graph([call('a')]));
@@ -166,19 +136,6 @@ describe('which action', () => {
 });
 
 describe('an answer that comes again', () => {
-  test('is told the same as the first time, and changes nothing', async () => {
-    const store = new Store();
-    await store.start(graph(chain(ask('a'), ask('b'), ask('c'))));
-    const first = await store.submit('run-1', { actionId: 'a#1', result: true });
-    await store.submit('run-1', { actionId: 'b#1', result: true });
-    expect(await store.submit('run-1', { actionId: 'a#1', result: { confirmed: true } })).toStrictEqual(
-      first,
-    );
-    expect(codeOf(await store.submit('run-1', { actionId: 'a#1', result: false }))).toBe('ALREADY_SUBMITTED');
-    expect(codeOf(await store.submit('run-1', { actionId: 'a#1', result: 'x' }))).toBe('ALREADY_SUBMITTED');
-    expect(await store.get('run-1')).toMatchObject({ action: { action_id: 'c#1' } });
-  });
-
   test('without an action gets the stored response while none is open', async () => {
     const finish: ((value: ReturnType<typeof ok>) => void)[] = [];
     const store = new Store({ 'tool-slow': () => new Promise((resolve) => finish.push(resolve)) });
@@ -228,49 +185,6 @@ describe('an answer that comes again', () => {
     for (const other of [{ result: true }, { actionId: 'a#1', result: false }]) {
       expect(codeOf(await store.submit('run-1', other))).toBe('WORKFLOW_CANCELLED');
     }
-  });
-
-  test('of two at once exactly one is consumed', async () => {
-    let paid = 0;
-    const store = new Store({ 'tool-pay': () => ok(++paid) });
-    await store.start(graph(chain(ask('sure'), call('pay'), done('out', step('sure', 'confirmed')))));
-    const answers = await Promise.all([
-      store.submit('run-1', { actionId: 'sure#1', result: true }),
-      store.submit('run-1', { actionId: 'sure#1', result: false }),
-      store.submit('run-1', { actionId: 'sure#1', result: true }),
-    ]);
-    expect(answers.map(codeOf)).toEqual(['accepted', 'ALREADY_SUBMITTED', 'accepted']);
-    expect(answers[2]).toStrictEqual(answers[0]);
-    expect(answers[0]).toMatchObject({ envelope: { status: 'completed', result: true } });
-    expect(paid).toBe(1);
-  });
-
-  test('after the end gives the end, and says that it was not used', async () => {
-    const store = new Store();
-    await store.start(sure);
-    const end = await store.submit('run-1', { result: true });
-    for (const late of [{ result: false }, { actionId: 'sure#1', result: false }, { actionId: 'x' }]) {
-      expect(await store.submit('run-1', late)).toStrictEqual({
-        ...end,
-        warnings: [{ code: 'W_NOT_USED', message: expect.stringContaining('not used') }],
-      });
-    }
-    expect(await store.submit('run-1', { actionId: 'sure#1', result: true })).toStrictEqual(end);
-  });
-
-  test('after a cancellation is refused', async () => {
-    const store = new Store();
-    await store.start(sure);
-    const cancelled = await store.store.cancel(ada, 'run-1', { reason: 'enough' }, store.waiter());
-    expect(envelopeIn(cancelled)).toMatchObject({
-      status: 'cancelled',
-      actions: [],
-      error: { code: 'E_CANCELLED', message: expect.stringContaining('enough') },
-    });
-    expect(codeOf(await store.submit('run-1', { actionId: 'sure#1', result: true }))).toBe(
-      'WORKFLOW_CANCELLED',
-    );
-    expect(await store.store.cancel(ada, 'run-1', {}, store.waiter())).toStrictEqual(cancelled);
   });
 });
 
@@ -383,21 +297,6 @@ describe('whose run it is', () => {
     expect(await runs.cancel(eve, 'run-1', {}, waiter)).toStrictEqual(same);
     expect(await runs.list(eve)).toEqual([]);
     expect(await store.get('run-1')).toMatchObject({ status: 'waiting' });
-  });
-
-  test('a run without an authenticated owner is reached by its id, and only without authentication', async () => {
-    const made = new Store();
-    const [anonymous, local] = [{ kind: 'anonymous' }, { kind: 'local' }] as const;
-    for (const owner of [anonymous, local]) {
-      await made.store.start({ owner, graph: sure, input: {} }, made.waiter());
-    }
-    for (const id of ['run-1', 'run-2']) {
-      expect(codeOf(await made.store.get(anonymous, id))).toBe('accepted');
-      expect(codeOf(await made.store.get(local, id))).toBe('accepted');
-      expect(codeOf(await made.store.get(ada, id))).toBe('WORKFLOW_NOT_FOUND');
-    }
-    expect(await made.store.list(anonymous)).toEqual([]);
-    expect(await made.store.list(local)).toMatchObject([{ workflow_id: 'run-2' }]);
   });
 
   test('a run acts as its owner, whichever request moves it on', async () => {

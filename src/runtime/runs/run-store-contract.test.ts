@@ -1,0 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { runStoreContract } from './run-store-contract.fixture.js';
+import { fileStore, memoryStore } from './run-stores.js';
+
+runStoreContract('in memory', memoryStore);
+
+runStoreContract('in a file', (options) => {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-runs-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return fileStore(join(folder, 'runs.db'), options);
+});
