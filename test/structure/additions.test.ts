@@ -82,7 +82,8 @@ function useDialect(): Used {
   const files = {
     'package.json': readFileSync(`${ROOT}package.json`, 'utf8'),
     'scripts/register.mjs': readFileSync(`${ROOT}scripts/register.mjs`, 'utf8'),
-    'scripts/transpile.mjs': readFileSync(`${ROOT}scripts/transpile.mjs`, 'utf8'),
+    'scripts/transpiler.cjs': readFileSync(`${ROOT}scripts/transpiler.cjs`, 'utf8'),
+    'tsconfig.json': readFileSync(`${ROOT}tsconfig.json`, 'utf8'),
     'project/tool.ts': TOOL,
     'project/twice.yaml': 'list: twice\ncalls: [hello]\n',
     'project/again.yaml': 'list: again\ncalls: [hello]\n',
