@@ -27,6 +27,9 @@ export const MAX_JUMPS = 100;
 /** A failure or an envelope names values whose JSON is longer than this, and does not show them. */
 export const PARTIAL_LIMIT = 16_384;
 
+/** The longest JSON of the details of a failure. Longer ones are replaced by their size and this limit. */
+export const FAILURE_DETAILS_LIMIT = 65_536;
+
 /** What holds where an author says nothing. Front ends, the engine and the server have no defaults of their own. */
 
 /** Limit of one attempt of a call, a read or a function, and of a direct call of a tool. */

@@ -125,7 +125,7 @@ Each failure of a run, each refusal of a request and each warning beside a resul
 - Codes with \`E_\` or \`W_\` are reserved for stepwright.
 - \`E_\` is a failure. \`W_\` is a warning: the run or the request succeeded. A code without a prefix refuses a request of a client that [manages a run](reference/server.md#tools-that-manage-runs) and changes nothing.
 
-A failure in an envelope or in \`_meta\` has \`code\`, \`message\`, \`node\` (the step) and, where there is more to say, \`details\`.
+A failure in an envelope or in \`_meta\` has \`code\`, \`message\`, \`node\` (the step) and, where there is more to say, \`details\`. Details of more than 65,536 characters of JSON are left out: \`details_omitted\` has their \`size\` and the \`limit\`.
 `;
 
 describe('the rule', () => {

@@ -102,6 +102,13 @@ describe('N12: work of the client', () => {
     expect(good.state.run.result).toBe(0);
   });
 
+  test('a failure says how long an output is that is too long for its details', () => {
+    const run = new Run(graph([shell('a', lit('x'), { failOnError: true })]));
+    const details = { details_omitted: { size: 70_038, limit: 65_536 } };
+    run.answers('a', { exit_code: 2, stdout: 's'.repeat(70_000) });
+    expect(run.state.run.failure).toMatchObject({ code: 'E_EXIT_CODE', details });
+  });
+
   test('its limit begins when it is delivered first, and has a grace of 30 seconds', () => {
     const run = new Run(graph([shell('a', lit('x'), { timeoutMs: 500, retry: again(1) }), shell('b')]));
     run.send({ kind: 'timerFired', at: 1e9, command: 'a#1' });

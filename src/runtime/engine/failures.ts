@@ -1,6 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
-import { PARTIAL_LIMIT } from '../../graph/limits.js';
+import { FAILURE_DETAILS_LIMIT, PARTIAL_LIMIT } from '../../graph/limits.js';
 import type { CompensationReport, Failure } from './events.js';
 
 /** All failures that the engine itself causes. Failures of tools and expressions pass through unchanged. */
@@ -103,9 +103,9 @@ export const failures = {
     details: { index, ...resultsPart(results), ...defined({ details: failure.details }) },
   }),
   /** A branch failed and aborted the others. */
-  aborted: (failure: Failure, partial: JsonObject): Failure => ({
+  aborted: (failure: Failure, values: Readonly<Record<string, Json>>): Failure => ({
     ...failure,
-    details: { partial, ...defined({ details: failure.details }) },
+    details: { ...partOf(Object.entries(values)), ...defined({ details: failure.details }) },
   }),
   /** Branches of a `parallel` that rolls back failed. */
   partialFailure: (
@@ -178,11 +178,12 @@ export const failures = {
     details: { problems, schema },
   }),
   /** A command ended with an exit code other than 0. */
-  exitCode: (code: Json, result: Json): Failure => ({
-    code: 'E_EXIT_CODE',
-    message: `The command ended with exit code ${JSON.stringify(code)}.`,
-    details: { result },
-  }),
+  exitCode: (code: Json, result: Json): Failure =>
+    boundedFailure({
+      code: 'E_EXIT_CODE',
+      message: `The command ended with exit code ${JSON.stringify(code)}.`,
+      details: { result },
+    }),
   /** A `goto` has jumped as often as it may. */
   loopLimit: (max: number): Failure => ({
     code: 'E_LOOP_LIMIT',
@@ -215,6 +216,13 @@ export const failures = {
   }),
 } as const;
 
+/** A failure with its details, or with their size if they are longer than `FAILURE_DETAILS_LIMIT`. */
+export function boundedFailure(failure: Failure): Failure {
+  const size = failure.details === undefined ? 0 : JSON.stringify(failure.details).length;
+  if (size <= FAILURE_DETAILS_LIMIT) return failure;
+  return { ...failure, details: { details_omitted: { size, limit: FAILURE_DETAILS_LIMIT } } };
+}
+
 /** A report as JSON, with the code and message of each failure. */
 export function reportAsJson({ done, failed, not_run }: CompensationReport): Json {
   const faults = failed.map(({ tool, failure: { code, message, outcomeUnknown } }) => {
@@ -243,11 +251,11 @@ function inShort(message: string): string {
 }
 
 /** The first of these values, up to `PARTIAL_LIMIT` in total, and how many were omitted. */
-function partOf(values: readonly (readonly [index: number, value: Json])[]): JsonObject {
+function partOf(values: readonly (readonly [key: number | string, value: Json])[]): JsonObject {
   const partial: [string, Json][] = [];
   let size = 0;
-  for (const [index, value] of values) {
-    const key = String(index);
+  for (const [name, value] of values) {
+    const key = String(name);
     // With quotes, colon and comma, or the braces.
     size += key.length + JSON.stringify(value).length + 4;
     if (size > PARTIAL_LIMIT) break;

@@ -88,6 +88,13 @@ describe('E14: the first branch that fails', () => {
     expect(Object.keys(run.tables.commands)).toEqual([]);
   });
 
+  test('counts the values that are too large for its details', () => {
+    const branches = ['small', 'large', 'bad'].map((id) => [id, body([call(id)], step(id))] as const);
+    const run = new Run(graph([parallel('all', Object.fromEntries(branches))]));
+    run.returns('small', 1).returns('large', 'x'.repeat(20_000)).fails('bad');
+    expect(run.state.run.failure?.details).toEqual({ partial: { small: 1 }, partial_omitted: 1 });
+  });
+
   test('E15: a success that comes after the abort is recorded, once, and nothing else changes', () => {
     const run = new Run(graph([two(), call('c')], { failFast: false })).fails('l');
     expect(run.tables.unknown).toMatchObject({ 'r@1': { step: 'r', tool: 'tool-r', attempts: ['r#1'] } });

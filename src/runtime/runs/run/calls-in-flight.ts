@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../
 import { sha256Hex } from '../../../graph/sha256.js';
 import type { Command, Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
+import { boundedFailure } from '../../engine/failures.js';
 import { SmallMap } from '../../engine/tables.js';
 import type { CallMask } from '../../secrets/call-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -172,12 +173,12 @@ export class CallsInFlight {
 
   /** A failure of a port that is not JSON is a fault of the port. */
   #failure(failure: Failure): Failure {
-    if (this.#port.isolates === true) return failure;
+    if (this.#port.isolates === true) return boundedFailure(failure);
     const copy = copyJson(failure);
     if (!isJsonObject(copy) || typeof copy.code !== 'string' || typeof copy.message !== 'string') {
       throw new Error('it failed with something that is not a failure');
     }
-    return copy as unknown as Failure;
+    return boundedFailure(copy as unknown as Failure);
   }
 }
 

@@ -298,6 +298,15 @@ describe('a port with a fault', () => {
     expect(outcome.failure?.message).toContain(message);
   });
 
+  test('failing with details of megabytes has their size in their place', async () => {
+    const failure = { code: 'E_TOOL', message: 'no', details: { log: 'x'.repeat(3_000_000) } };
+    const outcome = await new Setup().run(graph([call('a')]), {
+      'tool-a': () => Promise.resolve({ ok: false, attempted: true, failure }),
+    });
+    const details = { details_omitted: { size: 3_000_010, limit: 65_536 } };
+    expect(outcome.failure).toMatchObject({ code: 'E_TOOL', message: 'no', details });
+  });
+
   test('throwing at once is a failure, for tools, resources and functions', async () => {
     const calls = {
       callTool: () => {
