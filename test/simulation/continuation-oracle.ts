@@ -27,6 +27,8 @@ export interface SentCall extends Span {
   readonly tool: string;
   readonly step?: string | undefined;
   readonly result: string;
+  /** A repeated call has it as well. */
+  readonly requestKey?: string | undefined;
   /** `unknown` for a call that may be recorded or not. */
   outcome: 'open' | 'recorded' | 'extra' | 'notUsed' | 'refused' | 'unknown';
   /** Of the refusal, or of a warning that is not expected. */

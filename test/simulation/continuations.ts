@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../../src/graph/defined.js';
 import { broken, call, done, graph, list, step } from '../../src/runtime/engine/graph.fixture.js';
 import type { JournalRunStore } from '../../src/runtime/runs/journal-run-store.js';
 import type { SubmitAnswer } from '../../src/runtime/runs/run/envelope.js';
@@ -188,7 +189,8 @@ export class ContinuationRace {
     }
     const named = random.pick(steps);
     const tool = random.chance(0.1) ? OTHER : (TOOLS[named] ?? OTHER);
-    this.#send({ tool, step: random.chance(0.6) ? named : undefined, result: this.#newResult() });
+    const requestKey = random.chance(0.5) ? `request ${this.#results}` : undefined;
+    this.#send({ tool, step: random.chance(0.6) ? named : undefined, result: this.#newResult(), requestKey });
   }
 
   #newResult(): string {
@@ -197,13 +199,13 @@ export class ContinuationRace {
   }
 
   #send(
-    { tool, step: stepId, result }: Pick<SentCall, 'tool' | 'step' | 'result'>,
+    { tool, step: stepId, result, requestKey }: Pick<SentCall, 'tool' | 'step' | 'result' | 'requestKey'>,
     answerMs = this.#random.pick([1_000, 45_000]),
   ): void {
-    const sent: SentCall = { tool, step: stepId, result, sentAt: this.#moment, outcome: 'open' };
+    const sent: SentCall = { tool, step: stepId, result, requestKey, sentAt: this.#moment, outcome: 'open' };
     this.#calls.push(sent);
     const server = this.#any;
-    const submission = { tool, args: {}, result, ...(stepId === undefined ? {} : { stepId }) };
+    const submission = { tool, args: {}, result, ...defined({ stepId, requestKey }) };
     const answer = server.store.submit(ada, RUN, submission, { ...waiter(), answerMs });
     const noted = answer.then((given) => {
       if (!server.isDead) Object.assign(sent, outcomeOf(given), { answeredAt: this.#moment });

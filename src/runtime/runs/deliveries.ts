@@ -103,11 +103,12 @@ export function lateAnswer(
   return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
 }
 
-function submissionIn({ action_id, child, step_id, tool, args, retry, ...rest }: JsonObject): Submission {
-  const [actionId, childId, stepId, madeBy] = [action_id, child, step_id, tool].map(textIn);
+function submissionIn({ action_id, child, step_id, args, retry, ...rest }: JsonObject): Submission {
+  const [actionId, childId, stepId] = [action_id, child, step_id].map(textIn);
+  const [tool, requestKey] = [rest.tool, rest.requestKey].map(textIn);
   const { result, error } = rest;
   return {
-    ...defined({ actionId, child: childId, stepId, tool: madeBy, result, error }),
+    ...defined({ actionId, child: childId, stepId, tool, requestKey, result, error }),
     ...(isJsonObject(args) ? { args } : {}),
     ...(retry === true ? { retry } : {}),
   };

@@ -9,8 +9,11 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
   readonly local?: boolean;
   /** The network address that the request came from. Runs without authentication are limited by it. */
   readonly remoteAddress?: string;
-  /** The task that a call of a tool continues, and the step that it makes: `_task_id` and `_step` of its `_meta`. */
-  readonly continues?: { readonly task: string; readonly step?: string };
+  /**
+   * The task that a call of a tool continues, the step that it makes, and what a repeated call shares with it: `_task_id`,
+   * `_step` and `stepwright/idempotencyKey` of its `_meta`.
+   */
+  readonly continues?: { readonly task: string; readonly step?: string; readonly idempotencyKey?: string };
   /** The client, as far as the connection knows it. */
   readonly peer?: Peer;
 }

@@ -98,6 +98,39 @@ describe('a step of a task that fails', () => {
     });
   });
 
+  describe('beside another one with its tool and its input', () => {
+    const first = call('a', { n: input('n') });
+    const second = call('b', { n: input('n') }, { tool: 'tool-a', after: ['a'] });
+    const both = graph([first, second, done('out', step('b'))], { task: true, inputs: [required('n')] });
+    const made = { tool: 'tool-a', args: { n: 1 }, result: 'by hand' };
+    const waitingAt = (node: string) => ({ envelope: { status: 'waiting', action: { step_id: node } } });
+    const completed = { envelope: { status: 'completed', result: 'by hand' } };
+
+    test('takes one of two equal calls each', async () => {
+      const store = failingStore(2);
+      const { workflow_id: id } = await store.start(both, { n: 1 });
+      expect(await store.submit(id, made)).toMatchObject(waitingAt('b'));
+      expect(await store.submit(id, made)).toMatchObject(completed);
+      const again = await store.submit(id, made);
+      expect(again).toMatchObject(completed);
+      expect(again).not.toHaveProperty('warnings');
+    });
+
+    test.each([
+      ['the same result', made],
+      ['another result', { ...made, result: 'made again' }],
+    ])('takes a request once that is sent again with %s', async (_, repeated) => {
+      const store = failingStore(2);
+      const { workflow_id: id } = await store.start(both, { n: 1 });
+      const sent = [made, repeated].map((each) => store.submit(id, { ...each, requestKey: 'k-1' }));
+      for (const answer of await Promise.all(sent)) {
+        expect(answer).toMatchObject(waitingAt('b'));
+        expect(answer).not.toHaveProperty('warnings');
+      }
+      expect(await store.submit(id, { ...made, requestKey: 'k-2' })).toMatchObject(completed);
+    });
+  });
+
   test('is withdrawn with its run', async () => {
     const store = failingStore();
     const { workflow_id: id } = await store.start(task, { n: 1 });

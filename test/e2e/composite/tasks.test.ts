@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MemoryJournal } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { atDesk, callOf } from './client.js';
-import { built, call, lit, returns, step, trip, workflow } from './fixture/workflows.js';
+import { built, call, input, lit, returns, step, trip, workflow } from './fixture/workflows.js';
 
 interface Meta {
   readonly task_id: string;
@@ -91,6 +91,23 @@ describe('a prompt of a task that cannot be finished', () => {
     expect(desk.booked).toEqual(['Rome', 'Rome']);
     const { structuredContent } = await callOf(client, 'get_workflow_status', { workflow_id: meta.task_id });
     expect(structuredContent).toMatchObject({ status: 'completed' });
+  });
+
+  test('takes a request once that is sent again with its key', async () => {
+    const [search, booking] = trip.nodes;
+    const more = call('again', 'create-booking', { city: step('booking', 'city'), seats: input('seats') });
+    const nodes = [search, booking, more].flatMap((node) => node ?? []);
+    const { client, meta } = await paused({ store: 'memory' }, { ...trip, nodes });
+    const [one, two] = ['k-1', 'k-2'].map((key) => ({
+      _task_id: meta.task_id,
+      'stepwright/idempotencyKey': key,
+    }));
+    for (const sent of [one, one]) {
+      const after = await continues(client, sent ?? {});
+      expect(after).toMatchObject({ task_status: 'working', next: [{ step: 'again' }] });
+      expect(after).not.toHaveProperty('task_warnings');
+    }
+    expect(await continues(client, two ?? {})).toMatchObject({ task_status: 'completed' });
   });
 
   test('stays open after a call that failed', async () => {

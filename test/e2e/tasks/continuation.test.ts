@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
 import { type Answer, callOf, clientWith } from '../composite/client.js';
 import { desk } from '../composite/fixture/registry.js';
-import { built, trip } from '../composite/fixture/workflows.js';
+import { built, call, input, step, trip } from '../composite/fixture/workflows.js';
 import { listening, sessionOf, tokenOf } from '../composite/http.js';
 
 const source = fileURLToPath(new URL('../composite/fixture/task-program.ts', import.meta.url));
@@ -144,6 +144,40 @@ describe('a paused task of one of several callers', () => {
       task_status: 'completed',
       results: { booking: { seats: 2 } },
     });
+  });
+
+  test('takes a request once that a client sends again in its session', async () => {
+    const [search, booking] = trip.nodes;
+    const more = call('again', 'create-booking', { city: step('booking', 'city'), seats: input('seats') });
+    const nodes = [search, booking, more].flatMap((node) => node ?? []);
+    const served = desk({ store: 'memory', workflows: built([{ ...trip, nodes }]) });
+    const url = await listening(served.server);
+    const { client } = await sessionOf(url);
+    const task = await pausedTask(client);
+    const params = {
+      name: 'create-booking',
+      arguments: { city: 'Rome', seats: 2 },
+      _meta: { _task_id: task },
+    };
+    const send = async (id: string): Promise<string> => {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'mcp-session-id': client.transport?.sessionId ?? '',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params }),
+      });
+      return response.text();
+    };
+    for (const id of ['r-1', 'r-1']) {
+      const text = await send(id);
+      expect(text).toContain('"next":[{"step":"again"');
+      expect(text).not.toContain('task_warnings');
+    }
+    expect(await send('r-2')).toContain('"task_status":"completed"');
+    expect(served.desk.booked).toHaveLength(3);
   });
 
   test('takes exactly one of two calls that two clients make at once', async () => {

@@ -212,9 +212,12 @@ function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
 
 /** The task that a request continues. */
 function continuedTask({ _meta = {} }: Extra): Pick<RequestContext, 'continues'> {
-  const { _task_id: task, _step: step } = _meta as Readonly<Record<string, unknown>>;
-  if (typeof task !== 'string') return {};
-  return { continues: { task, ...(typeof step === 'string' ? { step } : {}) } };
+  const text = (key: string): string | undefined => {
+    const value = (_meta as Readonly<Record<string, unknown>>)[key];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const [task, step, idempotencyKey] = ['_task_id', '_step', 'stepwright/idempotencyKey'].map(text);
+  return task === undefined ? {} : { continues: { task, ...defined({ step, idempotencyKey }) } };
 }
 
 /** Sends the progress of a request, and what ends that: it settles when all was sent. Nothing where none is wanted. */

@@ -37,6 +37,8 @@ interface AcceptedAnswer {
   readonly content: string;
   /** Its place among the accepted answers of the run, from 1. */
   readonly order: number;
+  /** Of a call that its caller made: see `Submission`. */
+  readonly requestKey?: string;
   /** The key of the caller that submitted it; missing where the run's user was asked. */
   readonly by?: string;
   /** Warnings to its sender. */
@@ -112,7 +114,7 @@ export class ActionHistory {
   }
 
   /** Takes note of an answer that is accepted. */
-  answered(id: string, { content, by, warnings }: Omit<AcceptedAnswer, 'order'>): void {
+  answered(id: string, { content, requestKey, by, warnings }: Omit<AcceptedAnswer, 'order'>): void {
     const opened = this.#opened.get(id);
     if (opened === undefined) return;
     this.#accepted ??= new Accepted();
@@ -122,7 +124,7 @@ export class ActionHistory {
       answer: {
         content,
         order: this.#accepted.count,
-        ...defined({ by, warnings }),
+        ...defined({ requestKey, by, warnings }),
       },
     });
     this.#noteLast(id, by);
@@ -194,9 +196,9 @@ export class ActionHistory {
     return this.#opened.get(id);
   }
 
-  /** The actions with an accepted answer of this content. */
-  answeredWith(content: string): readonly ActionRecord[] {
-    return [...this.#opened.values()].filter(({ answer }) => answer?.content === content);
+  /** Whether an answer like this was accepted. */
+  hasAnswer(isIt: (answer: AcceptedAnswer, action: string) => boolean): boolean {
+    return [...this.#opened.values()].some(({ id, answer }) => answer !== undefined && isIt(answer, id));
   }
 
   /** The action with the answer of this caller that was accepted last. */

@@ -157,6 +157,8 @@ export interface Submission {
   readonly tool?: string;
   /** Its input. */
   readonly args?: JsonObject;
+  /** Of such a call: equal for a request that is sent again. */
+  readonly requestKey?: string;
   /** The server tries the step again. */
   readonly retry?: true;
 }

@@ -35,6 +35,8 @@ export type Decision =
       readonly warnings: readonly RunWarning[];
       /** What makes it equal to a repeated one. Default: the answer; see `contentOf`. */
       readonly content?: string;
+      /** Of a call that the caller made: see `Submission`. */
+      readonly requestKey?: string;
     }
   /** The server tries a step again. */
   | { readonly kind: 'retry'; readonly pending: PendingAction }

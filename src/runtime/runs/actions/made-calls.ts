@@ -1,5 +1,6 @@
 import type { Owner } from '../../../decorators/context.js';
 import { canonicalJson } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
@@ -22,30 +23,33 @@ type OpenStep = PendingAction & { readonly action: StepAction };
 
 /**
  * What a call comes to that a client made itself: the result of the open step that it names, or of the only one with its
- * tool. A repeated call is not recorded again, and one that fits no step is kept as a variable.
+ * tool. A repeated request is not recorded again, and a call that fits no step is kept as a variable.
  */
 export function decideMadeCall(run: AnsweredRun, call: MadeCall, by: Owner): Decision {
-  const { live } = run;
+  const live = run.live?.state.run.status === 'running' && !run.isCancelled ? run.live : undefined;
+  const open = openSteps(live?.asks.values() ?? []);
+  const fitting = open.filter(
+    ({ node, action }) => action.tool === call.tool && (call.stepId === undefined || call.stepId === node),
+  );
   const content = contentOfCall(call);
-  if (isRepeated(run, call, content, by)) {
+  // Calls may be equal: where a step waits for one, only its request says whether it is repeated.
+  if (isSentAgain(run, call) || (fitting.length === 0 && isEqual(run, call, content, by))) {
     const answer = run.safeEnvelope.then((envelope) => ({ ok: true, envelope }) as const);
     return { ...unchanged(answer), waits: true };
   }
-  if (live === undefined || live.state.run.status !== 'running' || run.isCancelled) {
+  if (live === undefined) {
     const warnings = [NOT_USED];
     const answer = run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings }) as const);
     return unchanged(answer, warnings);
   }
-  const open = openSteps(live.asks.values());
-  const fitting = open.filter(
-    ({ node, action }) => action.tool === call.tool && (call.stepId === undefined || call.stepId === node),
-  );
   const [pending, ...others] = fitting;
   if (pending === undefined || others.length > 0) return keptAside(run, call, open);
   const value = call.result ?? null;
   const failure = run.resultFailure(call.tool, value);
   if (failure !== undefined) return rejected(maskedFailure(failure, run.mask));
-  return { kind: 'fits', pending, answer: { kind: 'value', value }, warnings: [], content };
+  const { requestKey } = call;
+  const answer = { kind: 'value', value } as const;
+  return { kind: 'fits', pending, answer, warnings: [], content, ...defined({ requestKey }) };
 }
 
 /** What a request comes to that has the server try a step again. */
@@ -70,10 +74,16 @@ function contentOfCall({ tool, args = {}, result = null }: MadeCall): string {
   return sha256Hex(canonicalJson({ tool, args, result }));
 }
 
-/** Whether a call was recorded before: at its step, or as a call of this caller. */
-function isRepeated({ actions }: AnsweredRun, { stepId }: MadeCall, content: string, by: Owner): boolean {
-  return actions.answeredWith(content).some(({ id, answer }) => {
-    return stepId === undefined ? answer?.by === ownerKey(by) : nodeOf(id) === stepId;
+/** Whether the request of a call was recorded before. The result of its tool may differ. */
+function isSentAgain({ actions }: AnsweredRun, { requestKey }: MadeCall): boolean {
+  return requestKey !== undefined && actions.hasAnswer((answer) => answer.requestKey === requestKey);
+}
+
+/** Whether an equal call was recorded before: at its step, or as a call of this caller. */
+function isEqual({ actions }: AnsweredRun, { stepId }: MadeCall, content: string, by: Owner): boolean {
+  return actions.hasAnswer((answer, action) => {
+    if (answer.content !== content) return false;
+    return stepId === undefined ? answer.by === ownerKey(by) : nodeOf(action) === stepId;
   });
 }
 

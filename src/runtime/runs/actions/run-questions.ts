@@ -139,7 +139,13 @@ export class RunQuestions {
    * @param by who submitted it; nothing for an answer that the run asked its user for.
    */
   accepting(
-    { pending, answer, warnings, content = contentOf(answer) }: Extract<Decision, { kind: 'fits' }>,
+    {
+      pending,
+      answer,
+      warnings,
+      content = contentOf(answer),
+      requestKey,
+    }: Extract<Decision, { kind: 'fits' }>,
     by: Owner | Operator | undefined,
   ): void {
     const { actions } = this.#run;
@@ -147,6 +153,7 @@ export class RunQuestions {
     const isAnonymous = by === undefined || by.kind === 'operator' || actions.get(pending.id)?.child;
     actions.answered(pending.id, {
       content,
+      ...defined({ requestKey }),
       ...(isAnonymous ? {} : { by: ownerKey(by) }),
       ...(warnings.length === 0 ? {} : { warnings }),
     });

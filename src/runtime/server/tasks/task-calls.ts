@@ -1,6 +1,8 @@
+import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import { PARTIAL_LIMIT_BYTES } from '../../runs/run/side-effects.js';
@@ -113,14 +115,20 @@ export class TaskCalls {
 
   async #submit(
     { tool, args, value }: ContinuingCall,
-    { task, step }: NonNullable<IdentifiedRequest['continues']>,
+    continues: NonNullable<IdentifiedRequest['continues']>,
     request: IdentifiedRequest,
   ): Promise<Unrecorded> {
     const { runs, answerMs } = this.#options;
+    const { task, step } = continues;
     const isTask = await runs.inspect(request.principal, task, ({ graph }) => graph.task === true);
     if (isTask !== true) return { error: unknownRun(task).failure };
     if (value === undefined) return {};
-    const submission = { tool, args, result: value, ...defined({ stepId: step }) };
+    const submission = {
+      tool,
+      args,
+      result: value,
+      ...defined({ stepId: step, requestKey: requestKey(request, continues) }),
+    };
     const answer = await runs.submit(request.principal, task, submission, { request, answerMs });
     return answer.ok ? defined({ warnings: answer.warnings }) : { error: answer.failure };
   }
@@ -135,6 +143,15 @@ export class TaskCalls {
       return { error };
     }
   }
+}
+
+/** Equal for a request that is sent again. An id of JSON-RPC is one of its session: without one it says nothing. */
+function requestKey(
+  { requestId, peer }: IdentifiedRequest,
+  { idempotencyKey: key }: NonNullable<IdentifiedRequest['continues']>,
+): string | undefined {
+  if (key === undefined && peer?.session === undefined) return undefined;
+  return sha256Hex(canonicalJson(key === undefined ? [peer?.session ?? null, requestId] : [key]));
 }
 
 function shownFailure({ code, message }: Failure): JsonObject {
