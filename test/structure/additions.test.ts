@@ -102,6 +102,11 @@ function useDialect(): Used {
   return { code, printed: { ...printed, schema: read('generated/registry.specs.schema.json') } };
 }
 
+/** The files that the compiler is asked about. The rest of the product is there as far as they import it. */
+const roots = ADDITIONS.flatMap(({ parts }) =>
+  parts.flatMap(({ file, missing }) => [file, ...(missing === undefined ? [] : [missing.file])]),
+);
+
 /** The compiler over the product with other texts in place of some files: it looks only at the files it is asked for. */
 class Overlay {
   #texts: ReadonlyMap<string, string> = new Map();
@@ -110,6 +115,7 @@ class Overlay {
 
   constructor() {
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+    const existing = new Set(product.map(({ file }) => file));
     const overlaid = (path: string): string | undefined => this.#texts.get(path.slice(ROOT.length));
     const host: ts.LanguageServiceHost = {
       getCompilationSettings: () => options,
@@ -117,7 +123,9 @@ class Overlay {
       getDefaultLibFileName: ts.getDefaultLibFilePath,
       getProjectVersion: () => String(this.#version),
       getScriptFileNames: () =>
-        [...new Set([...product.map(({ file }) => file), ...this.#texts.keys()])].map((file) => ROOT + file),
+        [...new Set([...roots.filter((file) => existing.has(file)), ...this.#texts.keys()])].map(
+          (file) => ROOT + file,
+        ),
       getScriptVersion: (path) => (overlaid(path) === undefined ? '' : String(this.#version)),
       getScriptSnapshot: (path) => {
         const text = overlaid(path) ?? ts.sys.readFile(path);

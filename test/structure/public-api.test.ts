@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ENTRY_POINTS, emitDeclarations, REPORTS, writeReports } from '../../scripts/public-api.js';
+import { ENTRY_POINTS, REPORTS, writeReports } from '../../scripts/public-api.js';
+import { builtPackage } from '../built-package.js';
 import { importsOf, ROOT, type SourceText } from './source-files.js';
 
 const HIDDEN = ['@modelcontextprotocol/sdk', 'ts-morph', 'ajv'];
@@ -32,7 +33,12 @@ describe('the declarations of the public entry points', () => {
   let folder = '';
 
   beforeAll(() => {
-    folder = emitDeclarations();
+    // Those of the built package, outside of `node_modules`: there they would be another package to the extractor.
+    folder = mkdtempSync(join(builtPackage(), '../../../declarations-'));
+    cpSync(join(builtPackage(), 'dist'), folder, {
+      recursive: true,
+      filter: (file) => !/\.m?js$/.test(file),
+    });
   }, 300_000);
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -47,9 +47,14 @@ export function isTest(file: string): boolean {
   return /\.(test|test-d|fixture)\.ts$/.test(file);
 }
 
-/** The syntax tree, without types. */
+const trees = new WeakMap<SourceText, ts.SourceFile>();
+
+/** The syntax tree, without types. Each source is parsed once. */
 export function parse(source: SourceText): ts.SourceFile {
-  return ts.createSourceFile(source.file, source.text, ts.ScriptTarget.Latest, true);
+  const tree =
+    trees.get(source) ?? ts.createSourceFile(source.file, source.text, ts.ScriptTarget.Latest, true);
+  trees.set(source, tree);
+  return tree;
 }
 
 /** Everything a file imports, by whatever form. */
