@@ -103,7 +103,14 @@ export {
   type WorkflowStepStatus,
   workflowResultKey,
 } from './server/tasks/progress.js';
-export type { StoredTask, TaskStore } from './server/tasks/task-store.js';
+export {
+  type StoredTask,
+  type TaskCall,
+  type TaskContinuation,
+  type TaskPage,
+  TaskRouter,
+  type TaskState,
+} from './server/tasks/task-router.js';
 export { RestCall, type RestRequest } from './server/tool-factories/rest-call.js';
 export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';
 export type {

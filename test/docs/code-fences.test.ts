@@ -50,6 +50,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/serve-over-http.md',
     'docs/several-servers.md',
     'docs/spec-files.md',
+    'docs/tasks.md',
     'docs/temporal.md',
     'docs/tutorial.md',
     'docs/upstream-tools.md',

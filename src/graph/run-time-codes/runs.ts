@@ -334,6 +334,12 @@ export const questions = {
     cause: 'It was completed, failed, or was cancelled; or its time to live has passed.',
     repair: 'Read it. To do its work again, start another task.',
   },
+  E_TASK_UNSUPPORTED: {
+    meaning: 'The router of tasks does not have this method.',
+    cause:
+      'A program asked `server.tasks` to complete a task, or `taskRouter` replaces it by one that has less.',
+    repair: 'A task of a run completes by itself. Override the method in the router, or do without it.',
+  },
   E_TASK_VARIABLES: {
     meaning: 'A variable of a task cannot be set.',
     cause:

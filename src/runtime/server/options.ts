@@ -20,6 +20,7 @@ import { DEFAULT_PREFIX } from './composite/served-workflows.js';
 import type { LifecycleHooks } from './lifecycle.js';
 import type { BuiltWorkflow } from './registrations.js';
 import type { ServerInfo } from './stepwright-server.js';
+import type { TaskRouter } from './tasks/task-router.js';
 
 /** Options of a server beside the factories of its classes. */
 export interface ServerSettings extends OwnerRule, LifecycleHooks {
@@ -132,6 +133,11 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    * Default: calls of such tools fail with `E_UPSTREAM_CONFIG`.
    */
   readonly upstream?: UpstreamPort;
+  /**
+   * Replaces the router of tasks: gets that over the runs of the server, and returns the one that `server.tasks` and
+   * clients reach. Default: that over the runs.
+   */
+  readonly taskRouter?: (runs: TaskRouter) => TaskRouter;
   /** Reports requests, runs and calls: `openTelemetry()` of `stepwright/opentelemetry`. Default: nothing does. */
   readonly telemetry?: Telemetry;
   /** Workflows a program has built, offered beside those of the registry. Default: none. */
@@ -171,6 +177,7 @@ export interface ResolvedSettings
       | 'upstream'
       | 'specs'
       | 'telemetry'
+      | 'taskRouter'
       | 'log'
       | 'logLevel'
       | keyof OwnerRule
@@ -192,6 +199,7 @@ export interface ResolvedSettings
   readonly model?: ModelFunction;
   readonly upstream?: UpstreamPort;
   readonly telemetry?: Telemetry;
+  readonly taskRouter?: ServerSettings['taskRouter'];
   readonly instructions?: string;
   readonly specs: SpecSettings & Required<Pick<SpecSettings, 'root' | 'watch'>>;
   /** Whether the options have spec files or profiles. */
@@ -263,6 +271,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     localRoles: localRolesOf(settings),
     ...defined({ model: settings.model, upstream: settings.upstream }),
     ...telemetryOf(settings),
+    ...taskRouterOf(settings),
     ...store,
     ...defined({ journal: settings.journal, instructions: settings.instructions }),
   };
@@ -275,6 +284,13 @@ function oneOf<T extends string>(option: string, value: T, values: readonly T[])
 }
 
 /** @throws RangeError for any other value. */
+function taskRouterOf({ taskRouter }: ServerSettings): Pick<ServerSettings, 'taskRouter'> {
+  if (taskRouter === undefined || typeof taskRouter === 'function') return defined({ taskRouter });
+  throw new RangeError(
+    `taskRouter must be a function that returns a TaskRouter, not a value of type ${typeof taskRouter}`,
+  );
+}
+
 function telemetryOf({ telemetry }: ServerSettings): Pick<ServerSettings, 'telemetry'> {
   if (telemetry === undefined) return {};
   if (typeof telemetry.request === 'function') return { telemetry };

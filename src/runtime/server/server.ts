@@ -49,9 +49,9 @@ import type {
 } from './stepwright-server.js';
 import { storeFault } from './store-failure.js';
 import type { TaskCalls } from './tasks/task-calls.js';
+import type { TaskRouter, TaskView } from './tasks/task-router.js';
 import { TaskStore } from './tasks/task-store.js';
-import type { TaskView } from './tasks/task-view.js';
-import type { CallableTool } from './tasks/tool-runs.js';
+import type { CallableTool } from './tasks/task-view.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
@@ -261,17 +261,19 @@ class RegistryServer implements StepwrightServer {
     return entry && { name, entry, timeoutMs: this.settings.toolTimeoutMs };
   }
 
-  get tasks(): TaskStore {
-    const { toolAnswerMs: answerMs, log } = this.settings;
-    return new TaskStore({
+  get tasks(): TaskRouter {
+    const { toolAnswerMs: answerMs, log, taskRouter } = this.settings;
+    const own = new TaskStore({
       ...{ runs: this.#runs, answerMs, log },
-      view: () => this.taskView(),
-      variablesOf: async (run, caller) => (await this.#taskCalls()).variablesOf(run, caller),
+      view: () => this.#taskView(),
+      calls: () => this.#taskCalls(),
+      workflowTool: (name) => this.#workflowTool(name),
       identified: (context) => this.#identified(context),
     });
+    return taskRouter === undefined ? own : taskRouter(own);
   }
 
-  async taskView(): Promise<TaskView> {
+  async #taskView(): Promise<TaskView> {
     // Loaded on first use: most clients have no tasks.
     const { RunTasks } = await import('./tasks/task-view.js');
     const { pageSize, toolAnswerMs: answerMs, log } = this.settings;
@@ -283,11 +285,15 @@ class RegistryServer implements StepwrightServer {
     });
   }
 
+  #workflowTool(workflow: string): string | undefined {
+    return this.#catalogue.workflows.get(workflow)?.tool?.name;
+  }
+
   /** Records calls that continue tasks. Loaded with the first one. */
   async #taskCalls(): Promise<TaskCalls> {
     const { TaskCalls } = await import('./tasks/task-calls.js');
     const { toolAnswerMs: answerMs, log } = this.settings;
-    const workflowTool = (name: string) => this.#catalogue.workflows.get(name)?.tool?.name;
+    const workflowTool = (name: string) => this.#workflowTool(name);
     return new TaskCalls({ runs: this.#runs, toolset: this.toolset, workflowTool, answerMs, log });
   }
 

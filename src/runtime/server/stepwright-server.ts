@@ -12,8 +12,7 @@ import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
-import type { TaskStore } from './tasks/task-store.js';
-import type { TaskView } from './tasks/task-view.js';
+import type { TaskRouter } from './tasks/task-router.js';
 import type {
   CompletionResult,
   PromptListing,
@@ -68,10 +67,8 @@ export interface StepwrightServer {
   ): Promise<ToolResult>;
   /** How a tool may be called as a task. Undefined for a tool that the server does not have. */
   taskSupportOf(tool: string): TaskSupport | undefined;
-  /** Its runs as tasks, for programs. */
-  readonly tasks: TaskStore;
-  /** Its runs as tasks, for adapters. */
-  taskView(): Promise<TaskView>;
+  /** Its runs as tasks. */
+  readonly tasks: TaskRouter;
   /** As {@link listTools}. */
   listPrompts(
     cursor?: string,

@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import type { TaskState, TaskView } from '../../server/tasks/task-view.js';
+import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, page, text } from '../../transports/answer-request.js';
 import { type ConnectedClient, relatedTask } from './peer.js';
@@ -56,17 +56,17 @@ export async function answerTask(
   { method, params }: RawRequest,
   context: RequestContext,
 ): Promise<object | undefined> {
-  if (isTaskMethod(method)) return answerMethod(await server.taskView(), { method, params }, context);
+  if (isTaskMethod(method)) return answerMethod(server.tasks, { method, params }, context);
   if (method !== 'tools/call' || !isJsonObject(params) || typeof params.name !== 'string') return undefined;
   const support = server.taskSupportOf(params.name);
   if (params.task === undefined && support === 'required') throw onlyAsTask(params.name);
   if (params.task === undefined || support === undefined) return undefined;
   if (support === 'forbidden') throw notAsTask(params.name);
-  return startTask(await server.taskView(), client, params, context);
+  return startTask(server.tasks, client, params, context);
 }
 
 async function answerMethod(
-  tasks: TaskView,
+  tasks: TaskRouter,
   { method, params }: RawRequest & { readonly method: TaskMethod },
   context: RequestContext,
 ): Promise<object> {
@@ -80,7 +80,7 @@ async function answerMethod(
   const { taskId } = checkedParams(method, named(), params);
   switch (method) {
     case 'tasks/get':
-      return taskOf(await tasks.get(taskId, context));
+      return taskOf(await tasks.status(taskId, context));
     case 'tasks/cancel':
       return taskOf(await tasks.cancel(taskId, context));
     case 'tasks/result': {
@@ -94,7 +94,7 @@ async function answerMethod(
 
 /** Starts a task, of which the client is notified until it is over or the connection has ended. */
 async function startTask(
-  tasks: TaskView,
+  tasks: TaskRouter,
   client: ConnectedClient,
   params: unknown,
   context: RequestContext,

@@ -1,95 +1,128 @@
-import type { Owner } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
-import type { InspectedRun, RunStore } from '../../runs/run-store.js';
+import type { RunStore } from '../../runs/run-store.js';
 import type { Log } from '../../tools/log.js';
 import { storeFault, taskNotFound } from '../store-failure.js';
-import { faultCodes, ProtocolFault } from '../wire.js';
-import type { TaskState, TaskView } from './task-view.js';
-
-type Variables = Pick<InspectedRun, 'variables' | 'version'>;
-
-/** A task with its variables. */
-export interface StoredTask extends TaskState {
-  /** Those that programs have set, and those of the server, which begin with `_workflow.`. */
-  readonly variables: JsonObject;
-  /** How often programs have changed variables. */
-  readonly version: number;
-}
+import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
+import type { TaskCalls } from './task-calls.js';
+import {
+  type StoredTask,
+  type TaskCall,
+  type TaskContinuation,
+  type TaskPage,
+  TaskRouter,
+  type TaskState,
+  type TaskView,
+} from './task-router.js';
 
 interface TaskStoreParts {
   readonly runs: RunStore;
   readonly view: () => Promise<TaskView>;
-  readonly variablesOf: (run: string, caller: Owner) => Promise<Variables | undefined>;
+  readonly calls: () => Promise<Pick<TaskCalls, 'variablesOf' | 'record'>>;
+  /** The name of the tool of a workflow, if it has one. */
+  readonly workflowTool: (workflow: string) => string | undefined;
   readonly identified: (context: RequestContext) => IdentifiedRequest;
   /** How long a change waits for its run, in ms. */
   readonly answerMs: number;
   readonly log: Log;
 }
 
-/**
- * The tasks of a server, for programs. It has no state of its own: a task is a run under the same id. Each method throws
- * a {@link ProtocolFault} for a task that does not exist for its caller; a task of another caller does not.
- */
-export class TaskStore {
+/** The router over the runs of a server. It has no state of its own: a task is a run under the same id. */
+export class TaskStore extends TaskRouter {
   readonly #parts: TaskStoreParts;
 
   constructor(parts: TaskStoreParts) {
+    super();
     this.#parts = parts;
   }
 
-  /** Returns a task and its variables. */
-  async get(id: string, context: RequestContext): Promise<StoredTask> {
-    const { view, variablesOf, identified, log } = this.#parts;
+  override async start(call: TaskCall, context: RequestContext): Promise<TaskState> {
+    return (await this.#parts.view()).start(call, context);
+  }
+
+  override async status(id: string, context: RequestContext): Promise<TaskState> {
+    return (await this.#parts.view()).status(id, context);
+  }
+
+  override async get(id: string, context: RequestContext): Promise<StoredTask> {
+    const { calls, identified } = this.#parts;
     const { principal } = identified(context);
-    const state = await (await view()).get(id, context);
-    const stored = await variablesOf(id, principal).catch((fault: unknown) => {
-      throw storeFault(fault, `task '${clip(id)}'`, log);
-    });
+    const state = await this.status(id, context);
+    const loaded = await calls();
+    const stored = await this.#stored(`task '${clip(id)}'`, loaded.variablesOf(id, principal));
     if (stored === undefined) throw taskNotFound(id);
     return { ...state, ...stored };
   }
 
-  /**
-   * Lists the tasks of a caller, the latest first. A caller without authentication gets an empty list.
-   * @param cursor that of the page before.
-   */
-  async list(cursor: string | undefined, context: RequestContext): ReturnType<TaskView['list']> {
+  override async list(cursor: string | undefined, context: RequestContext): Promise<TaskPage> {
     return (await this.#parts.view()).list(cursor, context);
   }
 
-  /**
-   * Changes variables of an open task, all of them at once. `null` deletes one.
-   *
-   * @param expectedVersion the version that the change is based on. Default: it is not compared.
-   * @returns the task after the change.
-   * @throws ProtocolFault with `data.code`: `E_TASK_VARIABLES` for a reserved name or a limit, `E_TASK_VERSION` for another
-   *   version, `E_TASK_OVER` for a task that is over.
-   */
-  async setVariables(
+  override async cancel(id: string, context: RequestContext): Promise<TaskState> {
+    return (await this.#parts.view()).cancel(id, context);
+  }
+
+  override async result(id: string, context: RequestContext): Promise<ToolResult> {
+    return (await this.#parts.view()).result(id, context);
+  }
+
+  override async follow(...how: Parameters<TaskRouter['follow']>): Promise<void> {
+    return (await this.#parts.view()).follow(...how);
+  }
+
+  override createWorkflowTask(
+    workflow: string,
+    inputs: JsonObject,
+    context: RequestContext,
+    ttlMs?: number,
+  ): Promise<TaskState> {
+    const tool = this.#parts.workflowTool(workflow);
+    const call =
+      tool === undefined
+        ? { tool: 'start_workflow', input: { name: workflow, inputs } }
+        : { tool, input: inputs };
+    return this.start({ ...call, ...defined({ ttlMs }) }, context);
+  }
+
+  override async setTaskVariables(
     id: string,
     changes: JsonObject,
     context: RequestContext,
     expectedVersion?: number,
   ): Promise<StoredTask> {
-    const { runs, identified, answerMs, log } = this.#parts;
+    const { runs, identified, answerMs } = this.#parts;
     const { principal } = identified(context);
     const change = { set: changes, ...defined({ expectedVersion }) };
     // A caller that does not own the task learns of no rule.
-    await this.get(id, context);
-    const answer = await runs.setVariables(principal, id, change, answerMs).catch((fault: unknown) => {
-      throw storeFault(fault, `the change of task '${clip(id)}'`, log);
-    });
+    await this.status(id, context);
+    const setting = runs.setVariables(principal, id, change, answerMs);
+    const answer = await this.#stored(`the change of task '${clip(id)}'`, setting);
     if (!answer.ok) throw refused(answer.failure);
     return this.get(id, context);
   }
 
-  /** Cancels a task. Throws a fault for one that is over. */
-  async cancel(id: string, context: RequestContext): Promise<TaskState> {
-    return (await this.#parts.view()).cancel(id, context);
+  override async handleWorkflowContinuation(
+    id: string,
+    { tool, args, result: value, step }: TaskContinuation,
+    context: RequestContext,
+  ): Promise<JsonObject> {
+    const { calls, identified } = this.#parts;
+    await this.status(id, context);
+    const request = { ...identified(context), continues: { task: id, ...defined({ step }) } };
+    const { _meta = {} } = await (await calls()).record({ tool, args, value }, request, { content: [] });
+    const { task_error: error, ...meta } = _meta as JsonObject;
+    if (error !== undefined) throw refused(error as unknown as Failure);
+    return meta;
+  }
+
+  /** A fault of the store as one of the protocol. */
+  #stored<T>(what: string, work: Promise<T>): Promise<T> {
+    return work.catch((fault: unknown) => {
+      throw storeFault(fault, what, this.#parts.log);
+    });
   }
 }
 

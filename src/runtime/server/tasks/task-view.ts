@@ -1,6 +1,7 @@
 import { isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
@@ -9,60 +10,14 @@ import type { RunReading, RunStatus, RunStore, Waiter } from '../../runs/run-sto
 import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import type { Log } from '../../tools/log.js';
 import type { Elicit } from '../../tools/port.js';
+import type { ToolEntry } from '../../tools/registry.js';
 import { toJson } from '../../tools/to-json.js';
-import type { TaskStatus } from '../../trace/messages.js';
 import { textOf } from '../composite/results.js';
 import { withoutUser } from '../composite/workflow-calls.js';
 import type { WorkflowTools } from '../composite/workflow-tools.js';
 import { storeFault, taskNotFound } from '../store-failure.js';
-import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
-import { type CallableTool, toolGraph, toolRunInput, toolRunResult } from './tool-runs.js';
-
-/** A run as a task. Times are in ms since the epoch. */
-export interface TaskState {
-  /** That of the run. */
-  readonly id: string;
-  readonly status: TaskStatus;
-  /** What it waits for, or why it did not succeed. */
-  readonly message?: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** How long it is kept from its start, in ms. Missing: without limit. */
-  readonly ttlMs?: number;
-}
-
-/** A tool call that is made as a task. */
-export interface TaskCall {
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
-  /** How long the caller wants it to be kept, in ms. */
-  readonly ttlMs?: number;
-}
-
-/**
- * The runs of a server as tasks, for any version of the protocol: it has no state of its own. Each method throws a
- * {@link ProtocolFault} for a task that does not exist for its caller.
- */
-export interface TaskView {
-  /**
-   * Calls a tool as a task. Resolves when its run is stored.
-   *
-   * @throws ProtocolFault for a call that starts no run.
-   */
-  start(call: TaskCall, context: RequestContext): Promise<TaskState>;
-  get(id: string, context: RequestContext): Promise<TaskState>;
-  /** The caller's tasks, the latest first. A caller without authentication gets an empty list. */
-  list(
-    cursor: string | undefined,
-    context: RequestContext,
-  ): Promise<{ readonly tasks: readonly TaskState[]; readonly nextCursor?: string }>;
-  /** @throws ProtocolFault for a task that is over. */
-  cancel(id: string, context: RequestContext): Promise<TaskState>;
-  /** What the call returns that the task is for, once the task is over. The user of the request is asked what it asks. */
-  result(id: string, context: RequestContext): Promise<ToolResult>;
-  /** Reports each change of a task until it is over, or the request is aborted. */
-  follow(id: string, context: RequestContext, report: (task: TaskState) => void): Promise<void>;
-}
+import { failureResult, faultCodes, ProtocolFault, successResult, type ToolResult } from '../wire.js';
+import type { TaskCall, TaskState, TaskView } from './task-router.js';
 
 /** What tasks are made of. */
 interface TaskParts {
@@ -80,7 +35,7 @@ interface TaskParts {
   readonly log: Log;
 }
 
-/** See {@link TaskView}. */
+/** The runs of a server as tasks, for any version of the protocol. It has no state of its own. */
 export class RunTasks implements TaskView {
   readonly #parts: TaskParts;
 
@@ -101,7 +56,7 @@ export class RunTasks implements TaskView {
         : await this.#stored(`'${tool}'`, this.#startTool(callable, input, task, request));
     if (!answer.ok) throw refused(tool, answer.failure);
     // It may be over by now, but begins as a task that works.
-    const { message: _, ...state } = await this.get(answer.envelope.workflow_id, context);
+    const { message: _, ...state } = await this.status(answer.envelope.workflow_id, context);
     return { ...state, status: 'working' };
   }
 
@@ -118,7 +73,7 @@ export class RunTasks implements TaskView {
     return this.#parts.runs.start(run, { request: withoutUser(request), answerMs: 0 });
   }
 
-  async get(id: string, context: RequestContext): Promise<TaskState> {
+  async status(id: string, context: RequestContext): Promise<TaskState> {
     return stateOf(await this.#read(id, this.#parts.identified(context)));
   }
 
@@ -285,4 +240,71 @@ function refused(tool: string, { code, message, details }: Failure): ProtocolFau
     `Tool '${clip(tool)}' was not called as a task: ${oneLine(message, Number.POSITIVE_INFINITY)}`,
     { code, ...defined({ details }) },
   );
+}
+
+/** A tool that clients may call, and how long a call of it may take, in ms. */
+export interface CallableTool {
+  readonly name: string;
+  readonly entry: ToolEntry;
+  readonly timeoutMs: number;
+}
+
+const INPUT = 'input';
+const STEP = 'call';
+
+/** By entry: runs of one tool have one graph. */
+const graphs = new WeakMap<ToolEntry, Graph>();
+
+/** The workflow of one step that a call of a tool is, when it is made as a task: then it survives a restart. */
+function toolGraph(tool: CallableTool): Graph {
+  const graph = graphs.get(tool.entry) ?? makeGraph(tool);
+  graphs.set(tool.entry, graph);
+  return graph;
+}
+
+function makeGraph({ name, entry, timeoutMs }: CallableTool): Graph {
+  const { title, description, inputSchema, secret = [] } = entry;
+  const isSecret = secret.length > 0;
+  return {
+    graphVersion: 1,
+    name,
+    ...defined({ title }),
+    description,
+    inputs: [
+      {
+        name: INPUT,
+        description: `What '${name}' is called with`,
+        schema: inputSchema,
+        required: true,
+        ...(isSecret ? { secret: true } : {}),
+      },
+    ],
+    instructions: [],
+    nodes: [
+      {
+        kind: 'call',
+        id: STEP,
+        after: [],
+        join: 'none_failed',
+        executor: 'server',
+        tool: name,
+        timeoutMs,
+        input: { kind: 'dict', entries: [{ spread: { kind: 'ref', root: 'inputs', path: [INPUT] } }] },
+      },
+    ],
+    returns: { kind: 'ref', root: 'steps', path: [STEP] },
+    expose: [],
+  };
+}
+
+/** The input of the run of a call. */
+function toolRunInput(input: Readonly<Record<string, unknown>>) {
+  return { [INPUT]: input };
+}
+
+/** What the call of a tool returns that a run is for. */
+function toolRunResult({ result = null, error }: Envelope): ToolResult {
+  if (error === undefined) return successResult(result, undefined);
+  const { code, message, outcome_unknown: outcomeUnknown, details } = error;
+  return failureResult({ code, message, ...defined({ outcomeUnknown, details }) });
 }

@@ -6,10 +6,15 @@ import {
   type RequestContext,
   readProgress,
   type StepwrightServer,
+  type TaskCall,
+  TaskRouter,
   TaskVariableError,
 } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { refusal } from '../server/connected.js';
+import { startTask } from '../tasks/tasks.js';
+import { clientOf } from './client.js';
 import { desk } from './fixture/registry.js';
 import { argument, built, call, input, returns, step, workflow } from './fixture/workflows.js';
 
@@ -51,6 +56,13 @@ async function startTrip(server: StepwrightServer): Promise<string> {
   return id;
 }
 
+/** The call that the paused step waits for. */
+const booking = {
+  tool: 'create-booking',
+  args: { city: 'Rome', seats: 2 },
+  result: { id: 'b-7', city: 'Rome', seats: 2 },
+};
+
 /** The code and the failure of a request that is refused. */
 async function faultOf(request: Promise<unknown>): Promise<{ code: number; message: string; data: unknown }> {
   const fault: unknown = await request.catch((error: unknown) => error);
@@ -77,8 +89,8 @@ describe('a task', () => {
   test('has variables that a program sets, replaces and deletes', async () => {
     const { server, id } = await paused();
     const { tasks } = server;
-    await tasks.setVariables(id, { region: 'eu', tries: 1, gone: true }, ada);
-    const task = await tasks.setVariables(id, { tries: 2, gone: null }, ada, 1);
+    await tasks.setTaskVariables(id, { region: 'eu', tries: 1, gone: true }, ada);
+    const task = await tasks.setTaskVariables(id, { tries: 2, gone: null }, ada, 1);
     expect(task).toMatchObject({ version: 2, variables: { region: 'eu', tries: 2 } });
     expect(task.variables).not.toHaveProperty('gone');
     expect(await tasks.get(id, ada)).toStrictEqual(task);
@@ -102,7 +114,7 @@ describe('a task', () => {
     ['for another version', { fits: 1 }, 7, 'E_TASK_VERSION', -32603],
   ])('is not changed %s', async (_, changes, version, failure, code) => {
     const { server, id } = await paused();
-    const fault = await faultOf(server.tasks.setVariables(id, changes, ada, version));
+    const fault = await faultOf(server.tasks.setTaskVariables(id, changes, ada, version));
     expect(fault).toMatchObject({ code, data: { code: failure } });
     const task = await server.tasks.get(id, ada);
     expect(task.version).toBe(0);
@@ -114,9 +126,10 @@ describe('a task', () => {
     const { tasks } = server;
     const requests = (task: string) => [
       tasks.get(task, bob),
-      tasks.setVariables(task, { a: 1 }, bob),
-      tasks.setVariables(task, { '_workflow.progress': 1 }, bob),
+      tasks.setTaskVariables(task, { a: 1 }, bob),
+      tasks.setTaskVariables(task, { '_workflow.progress': 1 }, bob),
       tasks.cancel(task, bob),
+      tasks.handleWorkflowContinuation(task, booking, bob),
     ];
     const foreign = await Promise.all(requests(id).map(faultOf));
     const unknown = await Promise.all(requests('no-such-task').map(faultOf));
@@ -129,10 +142,10 @@ describe('a task', () => {
   test('is cancelled once, and is read afterwards', async () => {
     const { server, id } = await paused();
     const { tasks } = server;
-    await tasks.setVariables(id, { region: 'eu' }, ada);
+    await tasks.setTaskVariables(id, { region: 'eu' }, ada);
     expect(await tasks.cancel(id, ada)).toMatchObject({ id, status: 'cancelled' });
     expect(await faultOf(tasks.cancel(id, ada))).toMatchObject({ code: -32602 });
-    expect(await faultOf(tasks.setVariables(id, { region: 'us' }, ada))).toMatchObject({
+    expect(await faultOf(tasks.setTaskVariables(id, { region: 'us' }, ada))).toMatchObject({
       code: -32602,
       data: { code: 'E_TASK_OVER' },
     });
@@ -150,6 +163,91 @@ test('tasks are listed page by page, the latest first', async () => {
     [ids[0]],
   ]);
   expect(second).not.toHaveProperty('nextCursor');
+});
+
+describe('a router', () => {
+  test('starts a workflow by its name, with or without a tool', async () => {
+    const { server } = await paused();
+    const task = await server.tasks.createWorkflowTask('trip', { city: 'Rome', seats: 2 }, ada, 5_000);
+    expect(task).toMatchObject({ status: 'working', ttlMs: 5_000 });
+    expect(await server.tasks.result(task.id, ada)).toMatchObject({ structuredContent: { id: 'b-1' } });
+    expect(await faultOf(server.tasks.createWorkflowTask('none', {}, ada))).toMatchObject({ code: -32602 });
+  });
+
+  test('records a call at the step that waits for it, and the task continues', async () => {
+    const { server, id } = await paused();
+    const meta = await server.tasks.handleWorkflowContinuation(id, booking, ada);
+    expect(meta).toMatchObject({
+      task_id: id,
+      task_status: 'completed',
+      results: { booking: { id: 'b-7' } },
+    });
+    expect(
+      await server.tasks.handleWorkflowContinuation(id, { ...booking, tool: 'search' }, ada),
+    ).toMatchObject({ task_warnings: [{ code: 'W_NOT_USED' }] });
+  });
+
+  test('does not complete a task, which completes by itself', async () => {
+    const { server, id } = await paused();
+    expect(await faultOf(server.tasks.completeWorkflowTask(id, {}, ada))).toMatchObject({
+      code: -32601,
+      message: expect.stringContaining("'completeWorkflowTask'"),
+      data: { code: 'E_TASK_UNSUPPORTED', method: 'completeWorkflowTask' },
+    });
+    expect(await server.tasks.get(id, ada)).toMatchObject({ status: 'working' });
+  });
+
+  test('refuses each method that it does not have', async () => {
+    const router = new TaskRouter();
+    const requests: Readonly<Record<Exclude<keyof TaskRouter, 'constructor'>, Promise<unknown>>> = {
+      start: router.start({ tool: 't', input: {} }, ada),
+      status: router.status('i', ada),
+      get: router.get('i', ada),
+      list: router.list(undefined, ada),
+      cancel: router.cancel('i', ada),
+      result: router.result('i', ada),
+      follow: router.follow('i', ada, () => {}),
+      createWorkflowTask: router.createWorkflowTask('w', {}, ada),
+      setTaskVariables: router.setTaskVariables('i', {}, ada),
+      handleWorkflowContinuation: router.handleWorkflowContinuation('i', booking, ada),
+      completeWorkflowTask: router.completeWorkflowTask('i', null, ada),
+    };
+    const faults = await Promise.all(
+      Object.entries(requests).map(async ([method, request]) => [method, (await faultOf(request)).data]),
+    );
+    expect(faults).toStrictEqual(
+      Object.keys(requests).map((method) => [method, { code: 'E_TASK_UNSUPPORTED', method }]),
+    );
+  });
+
+  test('of a program takes the place of that of the server', async () => {
+    const started: string[] = [];
+    class Recorded extends TaskRouter {
+      constructor(readonly runs: TaskRouter) {
+        super();
+      }
+      override start(call: TaskCall, context: RequestContext) {
+        started.push(call.tool);
+        return this.runs.start(call, context);
+      }
+      override follow(...how: Parameters<TaskRouter['follow']>) {
+        return this.runs.follow(...how);
+      }
+    }
+    const { server } = desk({
+      store: 'memory',
+      workflows: built([trip]),
+      taskRouter: (runs) => new Recorded(runs),
+    });
+    const client = await clientOf(server);
+    await startTask(client, 'w_trip', { city: 'Rome', seats: 2 });
+    expect(started).toEqual(['w_trip']);
+    expect(await refusal(client.experimental.tasks.listTasks())).toMatchObject({
+      code: -32601,
+      data: { code: 'E_TASK_UNSUPPORTED', method: 'list' },
+    });
+    expect(() => desk({ taskRouter: {} as never })).toThrow('taskRouter must be a function');
+  });
 });
 
 test('variables are read by their types', async () => {
