@@ -282,6 +282,7 @@ class RegistryServer implements StepwrightServer {
       toolOf: (name) => this.#toolOf(name),
       identified: (context) => this.#identified(context),
       refusalOf: (name, request) => this.#refusalOf(name, request),
+      inspect: async (task, caller) => (await this.#taskCalls()).inspect(task, caller),
     });
   }
 

@@ -12,11 +12,15 @@ import {
 } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import type { Expr } from '../../../src/graph/expression/tree.js';
+import type { Node } from '../../../src/graph/kinds/node.js';
+import type { Graph } from '../../../src/graph/model.js';
+import { body, foreach } from '../../../src/runtime/engine/constructs.fixture.js';
 import { refusal } from '../server/connected.js';
 import { startTask } from '../tasks/tasks.js';
 import { clientOf } from './client.js';
 import { desk } from './fixture/registry.js';
-import { argument, built, call, input, returns, step, workflow } from './fixture/workflows.js';
+import { argument, ask, built, call, input, lit, returns, step, workflow } from './fixture/workflows.js';
 
 const trip = workflow(
   'trip',
@@ -84,6 +88,62 @@ describe('a task', () => {
       '_workflow.result.search': { flights: ['to Rome'] },
       '_workflow.pause_reason': { blockedStep: 'booking' },
     });
+  });
+
+  const [search] = trip.nodes;
+  const searched = (nodes: readonly Node[]): Graph => ({
+    ...trip,
+    nodes: [search, ...nodes].flatMap((node) => node ?? []),
+  });
+  const bookingStep = (more: Readonly<Record<string, Expr>>) =>
+    call('booking', 'create-booking', { city: input('city'), seats: lit(2), ...more });
+
+  test.each([
+    ['a field', trip, "required field 'seats' is missing", 'create-booking'],
+    [
+      'a parameter',
+      searched([bookingStep({ city: step('search', 'best', 'city') })]),
+      "parameter 'city' has no value",
+      'create-booking',
+    ],
+    [
+      'an output',
+      searched([
+        { ...call('found', 'search', { city: lit('Oslo') }), when: lit(false) },
+        bookingStep({ city: step('found', 'city') }),
+      ]),
+      "step 'found', which it depends on, did not complete",
+      'create-booking',
+    ],
+  ])('that lacks %s says so in two sentences, and how it continues', async (_, graph, reason, tool) => {
+    const { server } = desk({ store: 'memory', workflows: built([graph]) });
+    const id = await startTrip(server);
+    const { message = '' } = await server.tasks.get(id, ada);
+    expect(message).toBe(
+      `Step 'booking' is paused: ${reason}. To continue, call '${tool}' with _meta {"_task_id":"${id}","_step":"booking"}.`,
+    );
+    expect(message.length).toBeLessThan(300);
+    const { tasks } = await server.tasks.list(undefined, ada);
+    expect(tasks).toMatchObject([{ id, message }]);
+  });
+
+  test('at a call that is not safe to repeat says to check it first', async () => {
+    const payment = call('booking', 'process-payment', { card: lit('4711-0815') });
+    const { server } = desk({ store: 'memory', workflows: built([searched([payment])]) });
+    const { message = '' } = await server.tasks.get(await startTrip(server), ada);
+    expect(message).toMatch(
+      /^Step 'booking' is paused: card •+ is declined\. Check that it had no effect, then call 'process-payment' with _meta /,
+    );
+    expect(message.length).toBeLessThan(300);
+  });
+
+  test('names the tool that tries a step again which its client cannot make, and what is asked beside it', async () => {
+    const graph = searched([foreach('booking', step('search', 'none'), body([])), ask('sure')]);
+    const { server } = desk({ store: 'memory', workflows: built([graph]) });
+    const id = await startTrip(server);
+    const { message } = await server.tasks.get(id, ada);
+    expect(message).toContain(`To continue, call 'resume_workflow' with {"workflow_id":"${id}"}.`);
+    expect(message).toContain('submit_result');
   });
 
   test('has variables that a program sets, replaces and deletes', async () => {

@@ -2,7 +2,7 @@ import { isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { clip, oneLine } from '../../../graph/printable-text.js';
+import { clip, jsonText, oneLine } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
 import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
@@ -12,6 +12,8 @@ import type { Log } from '../../tools/log.js';
 import type { Elicit } from '../../tools/port.js';
 import type { ToolEntry } from '../../tools/registry.js';
 import { toJson } from '../../tools/to-json.js';
+import type { PauseReason, TraceMeta } from '../../trace/messages.js';
+import { names, stop } from '../../trace/sentences.js';
 import { textOf } from '../composite/results.js';
 import { withoutUser } from '../composite/workflow-calls.js';
 import type { WorkflowTools } from '../composite/workflow-tools.js';
@@ -32,6 +34,11 @@ interface TaskParts {
   readonly pageSize: number;
   /** How long a request waits for a run to be cancelled, in ms. */
   readonly answerMs: number;
+  /** A task of a caller; see `TaskCalls`. */
+  readonly inspect: (
+    task: string,
+    caller: IdentifiedRequest['principal'],
+  ) => Promise<{ readonly meta: Paused } | undefined>;
   readonly log: Log;
 }
 
@@ -74,7 +81,8 @@ export class RunTasks implements TaskView {
   }
 
   async status(id: string, context: RequestContext): Promise<TaskState> {
-    return stateOf(await this.#read(id, this.#parts.identified(context)));
+    const request = this.#parts.identified(context);
+    return this.#stateOf(await this.#read(id, request), request);
   }
 
   async list(cursor: string | undefined, context: RequestContext) {
@@ -87,7 +95,12 @@ export class RunTasks implements TaskView {
     const page = listed.slice(0, pageSize);
     const readable = page.filter((run) => !('unreadable' in run));
     const states = await Promise.all(
-      readable.map(({ workflow_id }) => this.#read(workflow_id, request).then(stateOf, () => undefined)),
+      readable.map(({ workflow_id }) =>
+        this.#read(workflow_id, request).then(
+          (run) => this.#stateOf(run, request),
+          () => undefined,
+        ),
+      ),
     );
     const last = page.at(-1)?.workflow_id;
     return {
@@ -101,11 +114,11 @@ export class RunTasks implements TaskView {
   async cancel(id: string, context: RequestContext): Promise<TaskState> {
     const { runs, answerMs, identified } = this.#parts;
     const request = identified(context);
-    const before = stateOf(await this.#read(id, request));
+    const before = await this.#stateOf(await this.#read(id, request), request);
     if (before.status !== 'working' && before.status !== 'input_required') throw overAlready(before);
     const how = { reason: 'the client cancelled the task' };
     await this.#stored('tasks/cancel', runs.cancel(request.principal, id, how, { request, answerMs }));
-    const after = stateOf(await this.#read(id, request));
+    const after = await this.#stateOf(await this.#read(id, request), request);
     // It ended by itself meanwhile.
     if (after.status !== 'cancelled') throw overAlready(after);
     return after;
@@ -128,14 +141,36 @@ export class RunTasks implements TaskView {
   async follow(id: string, context: RequestContext, report: (task: TaskState) => void): Promise<void> {
     const { peer: _, ...request } = this.#parts.identified(context);
     let last: TaskState | undefined;
+    // In the order of the changes, although each is described by itself.
+    let reported = Promise.resolve();
     const onChange = (run: RunStatus): void => {
-      const task = stateOf(run);
-      if (task.status === last?.status && task.message === last.message) return;
-      last = task;
-      report(task);
+      const described = this.#stateOf(run, request);
+      reported = reported.then(async () => {
+        const task = await described;
+        if (task.status === last?.status && task.message === last.message) return;
+        last = task;
+        report(task);
+      });
     };
     const end = await this.#read(id, request, { waiter: untilOver(request), onChange });
     if (!isOpen(end.envelope)) onChange(end);
+    await reported;
+  }
+
+  async #stateOf(run: RunStatus, { principal }: IdentifiedRequest): Promise<TaskState> {
+    const { envelope, startedAt, updatedAt, task } = run;
+    const id = envelope.workflow_id;
+    const isPaused = isOpen(envelope) && envelope.actions.some(({ type }) => type === 'step');
+    // A store that fails now has returned the run before: then the failure of the step is the reason.
+    const inspected = isPaused ? await this.#parts.inspect(id, principal).catch(() => undefined) : undefined;
+    const message = isPaused ? pausedMessage(envelope, inspected?.meta) : messageOf(envelope, task);
+    return {
+      id,
+      status: statusOf(envelope),
+      createdAt: startedAt,
+      updatedAt,
+      ...defined({ message, ttlMs: task?.ttlMs }),
+    };
   }
 
   async #read(id: string, request: IdentifiedRequest, how: RunReading = {}): Promise<RunStatus> {
@@ -168,15 +203,60 @@ function asking(request: IdentifiedRequest, task: string): IdentifiedRequest {
   return { ...request, peer: { ...peer, elicit: ask } };
 }
 
-function stateOf({ envelope, startedAt, updatedAt, task }: RunStatus): TaskState {
-  const message = messageOf(envelope, task);
-  return {
-    id: envelope.workflow_id,
-    status: statusOf(envelope),
-    createdAt: startedAt,
-    updatedAt,
-    ...defined({ message, ttlMs: task?.ttlMs }),
-  };
+/** Why a task is paused, and the calls that continue it. */
+type Paused = Pick<TraceMeta, 'pause_reason' | 'next'>;
+
+/** The longest text of a failure in a message, in UTF-16 code units. */
+const REASON_LENGTH = 120;
+
+/** Why a task is paused, and the call that continues it. What it asks beside that follows. */
+function pausedMessage(envelope: Envelope, meta: Paused | undefined): string | undefined {
+  const { workflow_id: id, actions } = envelope;
+  const steps = actions.flatMap((action) => (action.type === 'step' ? [action] : []));
+  const pause = meta?.pause_reason;
+  const pausedStep = pause === undefined ? undefined : stepOf(pause);
+  const action = steps.find(({ step_id }) => step_id === pausedStep) ?? steps[0];
+  if (action === undefined) return undefined;
+  const { step_id: step, parameters } = action;
+  const listed = meta?.next?.find((call) => call.step === step);
+  const tool = listed !== undefined && 'tool' in listed ? listed.tool : parameters.tool;
+  const byServer = tool === undefined || tool === RESUME;
+  const how = byServer ? { workflow_id: id } : { _task_id: id, _step: step };
+  const reason =
+    (step === pausedStep ? missingIn(pause) : undefined) ??
+    oneLine(parameters.failure.message, REASON_LENGTH);
+  const isUnsafe =
+    parameters.tool !== undefined && pause?.type === 'toolError' && !pause.retryable && step === pausedStep;
+  const others = actions.filter(({ type }) => type !== 'step');
+  return [
+    `Step '${clip(step)}' is paused: ${stop(reason)}`,
+    `${isUnsafe ? 'Check that it had no effect, then' : 'To continue,'} call '${byServer ? RESUME : clip(tool)}' with ${byServer ? '' : '_meta '}${jsonText(how)}.`,
+    ...(steps.length === 1 ? [] : [`Other paused steps: ${steps.length - 1}.`]),
+    ...(others.length === 0 ? [] : [textOf({ ...envelope, actions: others })]),
+  ].join(' ');
+}
+
+const RESUME = 'resume_workflow';
+
+function stepOf(pause: PauseReason): string | undefined {
+  return 'blockedStep' in pause ? pause.blockedStep : 'failedStep' in pause ? pause.failedStep : undefined;
+}
+
+/** What a call lacks. */
+function missingIn(pause: PauseReason | undefined): string | undefined {
+  switch (pause?.type) {
+    case 'unresolvableParams':
+      return `parameter '${clip(pause.missingParam)}' has no value`;
+    case 'unresolvedDependency':
+      return `step '${clip(pause.producingStep)}', which it depends on, did not complete`;
+    case 'schemaMismatch': {
+      const { missingFields: fields } = pause;
+      if (fields.length === 0) return undefined;
+      return `required ${fields.length === 1 ? 'field' : 'fields'} ${names(fields.map(clip))} ${fields.length === 1 ? 'is' : 'are'} missing`;
+    }
+    default:
+      return undefined;
+  }
 }
 
 function messageOf(envelope: Envelope, task: RunStatus['task']): string | undefined {
