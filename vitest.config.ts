@@ -49,6 +49,8 @@ export default defineConfig(({ mode }) => ({
     // They end a test that hangs. On a machine with other work a slow test takes many times as long as alone.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // A poll ends with what it waits for. A second, the default, is not enough beside other work.
+    expect: { poll: { timeout: 20_000 } },
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { compilePrograms } from '../compiled-programs.js';
 import { runIn, textIn } from '../e2e/composite/client.js';
@@ -41,10 +41,8 @@ test('commands of an operator say what became of them, with a server and without
   expect(runs('answer', ref, 'true', '--action', 'go#1', '--override', '--reason', 'test')).toEqual({
     ...{ status: 0, stderr: '', stdout: `run ${ref} has taken it\n` },
   });
-  await vi.waitFor(async () => {
-    const status = await toolCall(url, 'get_workflow_status', { workflow_id });
-    expect(status.structuredContent).toMatchObject({ status: 'completed' });
-  });
+  const status = () => toolCall(url, 'get_workflow_status', { workflow_id });
+  await expect.poll(status).toMatchObject({ structuredContent: { status: 'completed' } });
 
   const undone = runIn(await toolCall(url, 'w_gate'));
   expect(runs('cancel', runRef(undone)).stdout).toContain('has taken it');

@@ -136,8 +136,7 @@ describe('a process that lacks a tool of a run', () => {
     reader.close();
     return rows;
   };
-  const sent = ({ journal }: Process, id: string) =>
-    vi.waitFor(async () => expect(await journal.inbox(id)).toHaveLength(1));
+  const sent = ({ journal }: Process, id: string) => expect.poll(() => journal.inbox(id)).toHaveLength(1);
   const sleeping = graph(
     chain(wait('rest', { durationMs: lit(100_000) }), call('a'), done('out', step('a'))),
   );
@@ -164,16 +163,16 @@ describe('a process that lacks a tool of a run', () => {
     });
     const next = await Process.begin('next');
     // A take-over adopts the run before it calls `a`, so a status read at once may still say "running".
-    await vi.waitFor(async () =>
-      expect(envelopeIn(await next.get(id))).toMatchObject({ action: { action_id: 'still#1' } }),
-    );
+    await expect
+      .poll(async () => envelopeIn(await next.get(id)))
+      .toMatchObject({ action: { action_id: 'still#1' } });
   });
 
   test('leaves its times and its calls in flight, and reports them after some time', async () => {
     const [one, other] = [await Process.begin('new', { 'tool-a': never }), await old()];
     const ids = [await one.start(sleeping), await one.start(asking)];
     void one.submit(ids[1] ?? '', 'sure#1', true);
-    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    await expect.poll(() => one.calls).toEqual(['tool-a']);
     one.store.endAll('the end');
     await one.journal.close();
     other.clock.pass(100_000);
@@ -193,7 +192,7 @@ describe('a process that lacks a tool of a run', () => {
     next.clock.pass(100_500);
     await pass(250, next);
     next.clock.pass(1);
-    await vi.waitFor(() => expect(next.calls).toHaveLength(2));
+    await expect.poll(() => next.calls).toHaveLength(2);
     expect((await listed()).map(({ missing }) => missing)).toEqual([[], []]);
   });
 });
@@ -235,7 +234,7 @@ describe('a disk that is full for some time', () => {
 
       isFull = false;
       await pass(2_000, one);
-      await vi.waitFor(async () => expect(envelopeIn(await one.get(id)).status).toBe('completed'));
+      await expect.poll(async () => envelopeIn(await one.get(id)).status).toBe('completed');
       expect(one.calls.filter((name) => name === tool)).toHaveLength(2);
     },
   );
@@ -252,9 +251,7 @@ describe('two processes on a file', () => {
       throw new Error('the response was lost');
     });
     const answered = other.submit(id, 'sure#1', true);
-    await vi.waitFor(() =>
-      expect(other.log).toContainEqual(expect.stringContaining('the response was lost')),
-    );
+    await expect.poll(() => other.log).toContainEqual(expect.stringContaining('the response was lost'));
     await pass(2_000, one, other);
     expect(await answered).toMatchObject({
       envelope: { status: 'waiting', actions: [{ action_id: 'still#1' }] },
@@ -353,7 +350,7 @@ describe('two processes on a file', () => {
     const one = await Process.begin('one', { 'tool-a': () => blocked.then(() => ok(1)) });
     const other = await Process.begin('other');
     const started = one.start(both);
-    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    await expect.poll(() => one.calls).toEqual(['tool-a']);
     const [{ workflow_id: id = '' } = {}] = await other.store.list(ada);
     expect(await other.get(id)).toMatchObject({ envelope: { status: 'running' } });
     const cancelled = other.store.cancel(ada, id, { reason: 'enough' }, waiter());
@@ -420,7 +417,7 @@ describe('two processes on a file', () => {
     const one = await Process.begin('one', { 'tool-a': never });
     const other = await Process.begin('other');
     void one.start(graph(chain(call('a'), done('out', step('a')))));
-    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    await expect.poll(() => one.calls).toEqual(['tool-a']);
     await pass(10_000, one, other);
     expect(other.calls).toEqual([]);
     await pass(1_250, other);
@@ -435,7 +432,7 @@ describe('two processes on a file', () => {
     const one = await Process.begin('one', { 'tool-charge': never });
     const other = await Process.begin('other');
     void one.start(graph(chain(call('charge'), done('out', step('charge')))));
-    await vi.waitFor(() => expect(one.calls).toEqual(['tool-charge']));
+    await expect.poll(() => one.calls).toEqual(['tool-charge']);
     const early = await Process.begin('early');
     expect(await early.store.list(ada)).toMatchObject([{ status: 'running' }]);
     await pass(1_500, other);
@@ -457,7 +454,7 @@ describe('two processes on a file', () => {
     const run = async (): Promise<readonly [string, Process]> => {
       const one = await Process.begin('one', { 'tool-charge': never });
       void one.start(graph(chain(call('charge'), done('out', step('charge')))));
-      await vi.waitFor(() => expect(one.calls).toEqual(['tool-charge']));
+      await expect.poll(() => one.calls).toEqual(['tool-charge']);
       await one.end();
       const other = await Process.begin('other', { 'tool-charge': async () => ok('again') });
       const [{ workflow_id: id = '' } = {}] = await other.store.list(ada);
@@ -557,7 +554,7 @@ describe('two processes on a file', () => {
   test('go on with runs beside one that they cannot read, which is logged once', async () => {
     const one = await Process.begin('one', { 'tool-a': never });
     for (let run = 0; run < 2; run += 1) void one.start(graph(chain(call('a'), done('out', step('a')))));
-    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a', 'tool-a']));
+    await expect.poll(() => one.calls).toEqual(['tool-a', 'tool-a']);
     await one.end();
     const database = new sqlite.DatabaseSync(join(folder, 'runs.db'));
     database.exec("UPDATE state SET row = '{' WHERE run = 1");
@@ -579,7 +576,7 @@ describe('two processes on a file', () => {
     const one = await Process.begin('one', { 'tool-a': never });
     const other = await Process.begin('other');
     void one.start(graph(chain(call('a'), done('out', step('a')))));
-    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    await expect.poll(() => one.calls).toEqual(['tool-a']);
     await one.end();
     await other.store.lookAfter();
     await other.store.atRest();

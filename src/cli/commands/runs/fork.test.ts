@@ -261,6 +261,6 @@ test('a run cannot be forked where it undoes what it did', async () => {
   store.tools['undo-a'] = never;
   void store.served().cancel(ada, id, { compensate: true }, waiter);
   const message = 'undoes its effects at entry 5: give an entry before that';
-  await vi.waitFor(async () => expect((await on('fork', id, '--at', '5')).err).toContain(message));
+  await expect.poll(async () => (await on('fork', id, '--at', '5')).err).toContain(message);
   expect((await on('fork', id, '--at', '4')).code).toBe(0);
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { ask, wait } from '../../../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit } from '../../../runtime/engine/graph.fixture.js';
 import { never } from '../../../runtime/runs/store.fixture.js';
@@ -14,7 +14,7 @@ test('metrics show what waits, what is late and which servers have runs', async 
   const later = graph(chain(wait('nap', { durationMs: lit(5_000) }), done('out', lit(1))));
   store.tools['tool-slow'] = never;
   for (const lasting of [later, graph([call('slow')])]) store.start(lasting).catch(() => undefined);
-  await vi.waitFor(async () => expect(JSON.parse((await metrics('--json')).out).open).toBe(3));
+  await expect.poll(async () => JSON.parse((await metrics('--json')).out).open).toBe(3);
 
   const { out } = await metrics('--json');
   const shown = JSON.parse(out);

@@ -70,7 +70,7 @@ test('a call that did not happen is made, also where it is only repeated', async
     const [name, ...given] = command;
     const { out } = await on(name, ref, ...given, '--json');
     expect(JSON.parse(out)).toEqual({ run: ref, outcome: 'applied' });
-    await vi.waitFor(async () => expect(await shown(ref)).toMatchObject({ result: 'paid' }));
+    await expect.poll(() => shown(ref)).toMatchObject({ result: 'paid' });
     expect(await events(ref)).toMatch(/"by":\{"kind":"operator","name":"[^"]+"\}/);
   }
 });
@@ -85,7 +85,7 @@ test('of several paused calls one is named', async () => {
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining("but that of 'pay' does") });
   store.tools = { 'tool-pay': async () => ok(1) };
   expect(await on('retry', ref)).toMatchObject({ code: 0 });
-  await vi.waitFor(async () => expect(await shown(ref)).toMatchObject({ status: 'completed' }));
+  await expect.poll(() => shown(ref)).toMatchObject({ status: 'completed' });
 });
 
 test('without a server a decision is stored, and the next server takes it', async () => {
@@ -94,7 +94,7 @@ test('without a server a decision is stored, and the next server takes it', asyn
   const { code, out } = await on('answer', ref, 'happened', '"paid"', '--wait', '0');
   expect([code, out]).toEqual([0, expect.stringContaining('the next one that uses the store does')]);
   await serve();
-  await vi.waitFor(async () => expect(await shown(ref)).toMatchObject({ result: 'paid' }));
+  await expect.poll(() => shown(ref)).toMatchObject({ result: 'paid' });
 });
 
 test('a run is cancelled, and a question answered, in the place of those who may', async () => {

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { registryOf } from '../../../../test/e2e/server/fixture/registry-of.js';
 import type { Graph } from '../../../graph/model.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
@@ -111,7 +111,7 @@ test('a run that is over is shown with its result, and its log from one entry to
 test('calls in flight are shown with how they may be repeated', async () => {
   store.tools['tool-b'] = () => new Promise(() => {});
   void store.start(failing);
-  await vi.waitFor(async () => expect((await on('list')).out).toContain('running'));
+  await expect.poll(async () => (await on('list')).out).toContain('running');
   expect(JSON.parse((await on('show', runRef('run-1'), '--json')).out)).toMatchObject({
     status: 'running',
     running_steps: ['b'],

@@ -25,7 +25,7 @@ class SlowJournal extends MemoryJournal {
 
   /** Lets the oldest write through, and what follows happen. */
   async pass(): Promise<void> {
-    await vi.waitFor(() => expect(this.held).not.toEqual([]));
+    await expect.poll(() => this.held).not.toEqual([]);
     this.held.shift()?.();
     await turn();
   }
@@ -190,7 +190,7 @@ describe('a journal that fails', () => {
     const journal = new MemoryJournal();
     const first = new Setup();
     void first.run(graph(nodes), { 'tool-a': never }, { journal });
-    await vi.waitFor(() => expect(journal.runs).toEqual(['run-1']));
+    await expect.poll(() => journal.runs).toEqual(['run-1']);
     const called: string[] = [];
     const second = new Setup().run(graph(nodes), tools(called), { journal });
     await expect(second).rejects.toThrow(JournalConflictError);
@@ -210,7 +210,7 @@ describe('a journal that fails', () => {
       },
       { journal },
     );
-    await vi.waitFor(() => expect(journal.runs).toEqual(['run-1']));
+    await expect.poll(() => journal.runs).toEqual(['run-1']);
     await journal.append({ run: 'run-1', seq: 2, expectedSeq: 1, epoch: 2, events: [], changes: [] });
     answer();
     await expect(running).rejects.toThrow(JournalConflictError);
@@ -243,7 +243,7 @@ describe('a journal that fails', () => {
       },
       { journal },
     );
-    await vi.waitFor(() => expect(aborted).toEqual(['left']));
+    await expect.poll(() => aborted).toEqual(['left']);
     finish();
     expect((await running).status).toBe('failed');
     expect(called).toEqual(['left', 'beside']);

@@ -156,9 +156,7 @@ describe('a run', () => {
     });
     for (const delay of [200, 400]) {
       const before = calls.length;
-      await vi.waitFor(() =>
-        expect(setup.facts.filter(({ kind }) => kind === 'retrying')).toHaveLength(before),
-      );
+      await expect.poll(() => setup.facts.filter(({ kind }) => kind === 'retrying')).toHaveLength(before);
       setup.clock.pass(delay - 1);
       expect(calls).toHaveLength(before);
       setup.clock.pass(1);

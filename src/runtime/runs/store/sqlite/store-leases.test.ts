@@ -208,12 +208,12 @@ test('a process learns when a run that it follows has changed', async () => {
   const stop = other.leases.follow('r', head, () => changes.push('stopped'));
   stop();
   await one.append(next('r', 1));
-  await vi.waitFor(() => expect(changes).toEqual(['r']));
+  await expect.poll(() => changes).toEqual(['r']);
   // One that has changed already.
   other.leases.follow('r', head, () => changes.push('late'));
-  await vi.waitFor(() => expect(changes).toEqual(['r', 'late']));
+  await expect.poll(() => changes).toEqual(['r', 'late']);
   await one.leases.release('r', 1);
-  await vi.waitFor(() => expect(changes).toEqual(['r', 'late', 'r', 'late']));
+  await expect.poll(() => changes).toEqual(['r', 'late', 'r', 'late']);
 });
 
 test('a process that has ended leaves nothing in the file, and one that was killed does not for long', async () => {
