@@ -142,7 +142,8 @@ export class RunClient {
   async *list(isOpen?: boolean): AsyncIterable<{ readonly workflowId: string; readonly memo: RunMemo }> {
     const status = isOpen === undefined ? '' : ` AND ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`;
     // A run that has continued in another workflow is that one.
-    const query = `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus != 'ContinuedAsNew'${status}`;
+    const type = `WorkflowType = '${WORKFLOW_TYPE}' AND TaskQueue = ${JSON.stringify(this.#taskQueue)}`;
+    const query = `${type} AND ExecutionStatus != 'ContinuedAsNew'${status}`;
     for await (const { workflowId, memo = {} } of this.#client.workflow.list({ query }))
       yield { workflowId, memo };
   }

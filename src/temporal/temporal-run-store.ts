@@ -1,16 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '../decorators/context.js';
 import { defined } from '../graph/defined.js';
-import type { Graph } from '../graph/model.js';
-import { nodesWithTasks, toolsIn } from '../graph/nodes.js';
+import { toolsIn } from '../graph/nodes.js';
 import { clip } from '../graph/printable-text.js';
 import { sha256Hex } from '../graph/sha256.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
 import { planOf } from '../plan/compile.js';
-import { secretsOf } from '../plan/secrets.js';
-import type { Failure } from '../runtime/engine/contract.js';
 import { restore } from '../runtime/engine/snapshot.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
+import { restrictedQuestions } from '../runtime/runs/actions/answerers.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import type { RunAnswer, SubmitAnswer } from '../runtime/runs/run/envelope.js';
 import { rolesOf } from '../runtime/runs/run/owner.js';
@@ -27,6 +25,7 @@ import {
   type RunSummary,
   type Waiter,
 } from '../runtime/runs/run-store.js';
+import { secretsRefusal } from '../runtime/runs/run-stores.js';
 import { recorded } from '../runtime/runs/store/host-rows.js';
 import { RunMask } from '../runtime/secrets/run-mask.js';
 import { runRef } from '../runtime/tools/port.js';
@@ -60,7 +59,7 @@ export class TemporalRunStore implements RunStore {
 
   async start(run: NewRun, waiter: Waiter): Promise<RunAnswer> {
     const { owner, graph } = run;
-    const failure = this.#options.refusal?.(graph, owner) ?? this.#secretFailure(graph);
+    const failure = secretsRefusal(graph, this.#options) ?? this.#options.refusal?.(graph, owner);
     if (failure !== undefined) return { ok: false, failure };
     const client = await this.#client();
     const args = this.#argumentsOf(run, waiter);
@@ -234,12 +233,6 @@ export class TemporalRunStore implements RunStore {
       leaseMs: limits?.leaseMs ?? FILE_LIMITS.leaseMs,
     };
   }
-
-  #secretFailure(graph: Graph): Failure | undefined {
-    if (!secretsOf(planOf(graph), this.#options.secretInputs).any) return undefined;
-    const message = `The run was not started: workflow '${clip(graph.name)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`;
-    return { code: 'E_STORE_SECRETS', message };
-  }
 }
 
 function remote(caller: Owner, id: string, { answerMs, request }: Waiter) {
@@ -247,9 +240,7 @@ function remote(caller: Owner, id: string, { answerMs, request }: Waiter) {
 }
 
 function memoOf({ owner, graph }: NewRun, { request }: Waiter): Required<RunMemo> {
-  const isRestricted = nodesWithTasks(graph).some(
-    (node) => node.kind === 'ask' && node.answerBy !== undefined,
-  );
+  const isRestricted = restrictedQuestions(graph).length > 0;
   return { quota: hashedQuota(owner, request.remoteAddress), isRestricted, startedAt: Date.now() };
 }
 

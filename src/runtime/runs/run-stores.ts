@@ -1,6 +1,8 @@
+import type { Graph } from '../../graph/model.js';
 import { clip } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import { secretsOf } from '../../plan/secrets.js';
+import type { Failure } from '../engine/contract.js';
 import { JournalRunStore, type RunStoreOptions } from './journal-run-store.js';
 import { FILE_LIMITS, type RunStore } from './run-store.js';
 import { hasLeases, type Journal } from './store/journal.js';
@@ -54,13 +56,17 @@ export function fileStore(path: string, options: RunStoreOptions): JournalRunSto
       ...options,
       limits,
       holdsUnsafeCalls: true,
-      refusal: (graph, owner) =>
-        secretsOf(planOf(graph), options.secretInputs).any
-          ? {
-              code: 'E_STORE_SECRETS',
-              message: `The run was not started: workflow '${clip(graph.name)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`,
-            }
-          : options.refusal?.(graph, owner),
+      refusal: (graph, owner) => secretsRefusal(graph, options) ?? options.refusal?.(graph, owner),
     },
   );
+}
+
+/** Why a store that keeps values unencrypted does not take a run of a workflow. Undefined for one without secrets. */
+export function secretsRefusal(
+  graph: Graph,
+  { secretInputs }: Pick<RunStoreOptions, 'secretInputs'>,
+): Failure | undefined {
+  if (!secretsOf(planOf(graph), secretInputs).any) return undefined;
+  const message = `The run was not started: workflow '${clip(graph.name)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`;
+  return { code: 'E_STORE_SECRETS', message };
 }
