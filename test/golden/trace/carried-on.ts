@@ -70,7 +70,7 @@ export function stop({ graph, world }: Case): Stopped {
 }
 
 /** A call, read or question that a hand-off lists. */
-type Asked = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'requestAction' }>;
+export type Asked = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'requestAction' }>;
 
 /**
  * A new run that is brought to the state in which another one stopped: successful steps succeed again, and failed steps

@@ -8,7 +8,7 @@ import { storedLedger } from '../../../src/runtime/trace/stored-ledger.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
 import { type Case, INPUT } from '../../oracle/random-graph.js';
 import { sample, sampleAt } from '../../oracle/runs.js';
-import { CarriedOn, fits, givenTo, inputOf, isAbout, type Stopped, stop } from './carried-on.js';
+import { type Asked, CarriedOn, fits, givenTo, inputOf, isAbout, type Stopped, stop } from './carried-on.js';
 
 /** How many random graphs are tried. `STEPWRIGHT_SOAK_RUNS` asks for more. */
 const RUNS = Number(process.env.STEPWRIGHT_SOAK_RUNS ?? 1_500);
@@ -39,8 +39,8 @@ const MAY_BE_LEFT_OUT = /Only |conditional|Stop before|Once for each|only after/
 
 /** Makes the calls of a hand-off in their order, and compares them with what the run asks for when it is carried on. */
 class Replay {
-  /** How many calls were listed, and asked for. */
-  made = 0;
+  /** The calls that were listed, and asked for. */
+  readonly made: Asked[] = [];
   readonly #stopped: Stopped;
   readonly #run: CarriedOn;
   readonly #listed: Stopped['trace']['_meta']['calls'];
@@ -92,7 +92,7 @@ class Replay {
         const listed = call && givenTo(call);
         if (!fits(listed, inputOf(asked), this.#run.answers))
           return `lists '${asked.node}' with ${JSON.stringify(listed)} for ${JSON.stringify(inputOf(asked))}`;
-        this.made += 1;
+        this.made.push(asked);
         this.#run.answer(asked);
       }
       if (asked === undefined || !isForEach(calls[0])) place += calls.length;
@@ -138,20 +138,43 @@ function* formsOf(cases: Iterable<readonly [number, Case]>): Generator<readonly 
   }
 }
 
+/** How many calls the cases make at least, of each kind of work. They are a third of what there are. */
+const FLOORS = {
+  ...{ any: RUNS / 2, callTool: RUNS / 6, readResource: RUNS / 120, ask: RUNS / 210 },
+  ...{ shell: RUNS / 450, mcp_call: RUNS / 375, delegate: RUNS / 1_500, agents: RUNS / 300 },
+};
+
+/** What a call is counted as: its kind, and work of an agent that drives the items of a loop. */
+function kindsOf(graph: Graph, asked: Asked): string[] {
+  const inLoops = new Set<string>();
+  JSON.stringify(graph, (_, value) => {
+    if (value?.kind === 'foreach' && value.agent !== undefined)
+      for (const [, id = ''] of JSON.stringify(value.body).matchAll(/"id":"(\w+)"/g)) inLoops.add(id);
+    return value;
+  });
+  const kind = asked.kind === 'requestAction' ? asked.action.type : asked.kind;
+  return ['any', kind, ...(inLoops.has(asked.node.replace(/\[.*/, '')) ? ['agents'] : [])];
+}
+
 describe('the calls of a hand-off', () => {
   test('are those the engine makes, in an order and with values that it takes', { timeout: 900_000 }, () => {
-    let made = 0;
+    const made = new Map<string, number>();
     for (const [number, each] of formsOf(graphs())) {
       const stopped = stop(each);
       if (!goesOn(stopped)) continue;
       for (const luck of [true, false]) {
         const replay = new Replay(stopped, luck);
         expect(replay.fault(), `STEPWRIGHT_GRAPH=${number}: ${JSON.stringify(each)}`).toBeUndefined();
-        if (each.graph.task !== true) made += replay.made;
+        // A task gets answers that hide the others.
+        if (each.graph.task === true) continue;
+        for (const kind of replay.made.flatMap((asked) => kindsOf(each.graph, asked)))
+          made.set(kind, (made.get(kind) ?? 0) + 1);
       }
     }
-    // The property is about something: many calls are listed, and made, without the answers that tasks get.
-    if (ONLY === undefined) expect(made).toBeGreaterThan(RUNS / 2);
+    // The property is about something: many calls of each kind are listed, and made.
+    if (ONLY !== undefined) return;
+    for (const [kind, floor] of Object.entries(FLOORS))
+      expect(made.get(kind) ?? 0, kind).toBeGreaterThanOrEqual(floor);
   });
 
   test('of a paused task are its steps that wait to be made, each once and no other', () => {
