@@ -2,7 +2,7 @@ import type { AuthInfo, Owner } from '../decorators/context.js';
 import type { Json, JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
-import type { Row } from '../runtime/engine/contract.js';
+import type { Fact, Row } from '../runtime/engine/contract.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
 import { answerId, childIn } from '../runtime/runs/run/owner.js';
 import type {
@@ -13,7 +13,7 @@ import type {
   RunSummary,
   VariableChanges,
 } from '../runtime/runs/run-store.js';
-import type { LoadedRun } from '../runtime/runs/store/journal.js';
+import type { LoadedRun, MadeTransition } from '../runtime/runs/store/journal.js';
 import type {
   CallOrigin,
   EvaluationOutcome,
@@ -100,6 +100,13 @@ export interface RunQueries {
   list_workflows(caller: Owner): Promise<readonly RunSummary[]>;
   to_answer(caller: Owner): Promise<readonly ToAnswer[]>;
   inspect(request: RunRequest): Promise<RemoteInspection | undefined>;
+  /** The transitions of the run in this workflow. */
+  log(request: RunRequest): Promise<readonly LoggedTransition[] | undefined>;
+}
+
+/** A transition with a digest of its facts. */
+export interface LoggedTransition extends Omit<MadeTransition, 'facts'> {
+  readonly digest: string;
 }
 
 /** A run as `inspect` of a store shows it, with the rows of its state. */
@@ -110,6 +117,13 @@ export interface RemoteInspection extends Omit<InspectedRun, 'state' | 'mask'> {
 /** The response to the Query of a request. Without one the request may change the run: it is sent as an Update. */
 export interface QueryResponse<Response> {
   readonly response?: Response;
+}
+
+/** Equal for equal facts. It detects changes, and no attack. */
+export function digestOf(facts: readonly Fact[]): string {
+  let hash = 2166136261;
+  for (const char of JSON.stringify(facts)) hash = Math.imul(hash ^ char.charCodeAt(0), 16777619) >>> 0;
+  return hash.toString(36);
 }
 
 /** The id of a workflow in Temporal. It names the run of an id without giving the id away, which reaches the run. */
@@ -133,7 +147,7 @@ export interface RemoteCall {
   readonly origin?: CallOrigin;
 }
 
-/** The activities of a worker: they make the calls of runs. */
+/** The activities of a worker: they make the calls of runs, and record what must not change. */
 export interface Activities {
   callTool(call: RemoteCall & { readonly tool: string; readonly input: JsonObject }): Promise<ToolOutcome>;
   readResource(
@@ -142,4 +156,6 @@ export interface Activities {
   evaluate(
     call: RemoteCall & { readonly function: FunctionReference; readonly args: readonly Json[] },
   ): Promise<EvaluationOutcome>;
+  /** Returns its argument, which Temporal records. */
+  recordFacts(digests: readonly string[]): Promise<readonly string[]>;
 }

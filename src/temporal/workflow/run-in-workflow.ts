@@ -6,9 +6,9 @@ import {
   condition,
   continueAsNew,
   defineUpdate,
-  log,
   setHandler,
   workflowInfo,
+  log as workflowLog,
 } from '@temporalio/workflow';
 import type { Owner } from '../../decorators/context.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
@@ -89,6 +89,7 @@ export class RunInWorkflow {
           ...shown,
           ...(state === undefined ? {} : { rows: snapshot(state) }),
         })),
+      log: ({ caller, id }) => store.inspect(caller, id, () => this.#journal.log.transitions),
     };
     if (left !== undefined) return;
     const request = { ...waiter.request, ...defined({ auth, remoteAddress }) };
@@ -101,13 +102,15 @@ export class RunInWorkflow {
    */
   async end(): Promise<Json> {
     await this.#store.resumeAll();
-    await condition(() => this.#journal.isOver || this.#isTooLong);
-    if (!this.#journal.isOver) {
+    const { log } = this.#journal;
+    await condition(() => this.#journal.isOver || this.#isTooLong || log.fault !== undefined);
+    if (!this.#journal.isOver && log.fault === undefined) {
       this.#port.close();
       this.#leaving.abort();
       await condition(() => this.#port.isIdle || this.#journal.isOver);
     }
-    await condition(allHandlersFinished);
+    await condition(() => log.isIdle && (log.fault !== undefined || allHandlersFinished()));
+    if (log.fault !== undefined) throw log.fault;
     if (!this.#journal.isOver) return this.#continue();
     const answer = await this.#store.get(this.#run.owner, this.#run.run);
     if (!answer.ok) throw ApplicationFailure.nonRetryable(answer.failure.message, answer.failure.code);
@@ -139,7 +142,7 @@ export class RunInWorkflow {
     const how = { reason: 'an operator cancelled it', compensate: true };
     this.#store
       .cancel(owner, run, how, this.#waiter({ caller: owner, requestId: 'cancel', answerMs: 0 }))
-      .catch((fault: unknown) => log.error(String(fault)));
+      .catch((fault: unknown) => workflowLog.error(String(fault)));
   }
 
   /** Answers Updates. */
@@ -183,7 +186,7 @@ const REQUESTS = [
   'set_variables',
   'cancel_workflow',
 ] as const;
-const SHOWN = ['list_workflows', 'to_answer', 'inspect'] as const;
+const SHOWN = ['list_workflows', 'to_answer', 'inspect', 'log'] as const;
 
 function isOneOf<Name extends string>(name: string, names: readonly Name[]): name is Name {
   return names.some((each) => each === name);
@@ -191,4 +194,4 @@ function isOneOf<Name extends string>(name: string, names: readonly Name[]): nam
 
 const LEVELS = { debug: 'debug', info: 'debug', warning: 'warn', error: 'error' } as const;
 
-const writeLog: Log = (text, { level = 'error', ...about }) => log[LEVELS[level]](text, { ...about });
+const writeLog: Log = (text, { level = 'error', ...about }) => workflowLog[LEVELS[level]](text, { ...about });

@@ -1,6 +1,14 @@
 import type { Graph } from '../../graph/model.js';
-import type { HostRow, JournalEntry, Leases, LoadedRun, OpenRun } from '../../runtime/runs/store/journal.js';
+import type {
+  HostRow,
+  JournalEntry,
+  Leases,
+  LoadedRun,
+  MadeTransition,
+  OpenRun,
+} from '../../runtime/runs/store/journal.js';
 import { VolatileJournal } from '../../runtime/runs/store/local-journal.js';
+import { TransitionLog } from './transition-log.js';
 
 /** A run that an earlier workflow of the same id has left. */
 export interface LeftRun {
@@ -14,6 +22,8 @@ export interface LeftRun {
  */
 export class WorkflowJournal extends VolatileJournal {
   override readonly leases: Leases;
+  /** Of this workflow. */
+  readonly log = new TransitionLog();
   readonly #left: LeftRun | undefined;
   readonly #hostRows = new Map<string, HostRow>();
   #isOver = false;
@@ -50,6 +60,10 @@ export class WorkflowJournal extends VolatileJournal {
   override append(entry: JournalEntry): void {
     super.append(entry);
     this.#keep(entry.hostRows ?? []);
+  }
+
+  onTransition(transition: MadeTransition): void {
+    this.log.add(transition);
   }
 
   override async load(): Promise<LoadedRun | undefined> {

@@ -386,6 +386,8 @@ export class LiveRun {
     const hostRows = this.#rowsOf({ events, facts: transition.facts, state, isFirst: start !== undefined });
     const writing: Writing = { kind: 'writing', start, transition, events, delivery, response, hostRows };
     const { journal } = this.#writer;
+    const { facts } = transition;
+    journal.onTransition?.({ ...defined({ start }), events, facts });
     const item = delivery?.item;
     // Rows are made when they are read.
     const changes = journal.isVolatile ? NO_CHANGES : transition.changes;

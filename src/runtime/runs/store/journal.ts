@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import type { Change } from '../../engine/contract.js';
-import type { Event, RunStatus } from '../../engine/events.js';
+import type { Change, Fact } from '../../engine/contract.js';
+import type { Event, RunStatus, StartIds } from '../../engine/events.js';
 import type { Capability } from '../../tools/capabilities.js';
 
 /** One or more transitions of a run, written as a whole or not at all. */
@@ -231,8 +231,19 @@ export interface RunJournal extends Omit<Journal, 'append' | 'leases' | 'index'>
    * is not in memory is lost.
    */
   readonly isVolatile?: true;
+  /** Gets each transition of its runs as it is made, also where no entry is written. Default: only entries are kept. */
+  onTransition?(transition: MadeTransition): void;
   /** Why it refuses all entries until it is opened again, as of now. Default: it takes them. */
   readonly fault?: Error | undefined;
+}
+
+/** A transition of a run. Its members do not change afterwards. */
+export interface MadeTransition {
+  /** What the run starts with, in the first one. */
+  readonly start?: { readonly input: JsonObject; readonly ids: StartIds };
+  /** What was taken in. */
+  readonly events: readonly Event[];
+  readonly facts: readonly Fact[];
 }
 
 /** Whether a user's journal has what several processes need. */
