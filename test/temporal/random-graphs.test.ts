@@ -1,0 +1,293 @@
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Owner } from '../../src/decorators/context.js';
+import type { Json, JsonObject } from '../../src/graph/json.js';
+import type { Graph } from '../../src/graph/model.js';
+import { sha256Hex } from '../../src/graph/sha256.js';
+import { planOf } from '../../src/plan/compile.js';
+import { advance, start } from '../../src/runtime/engine/engine.js';
+import type { Submission } from '../../src/runtime/runs/actions/action.js';
+import type { Envelope } from '../../src/runtime/runs/run/envelope.js';
+import type { Waiter } from '../../src/runtime/runs/run-store.js';
+import { envelopeIn } from '../../src/runtime/runs/store.fixture.js';
+import type { CallContext, ToolOutcome } from '../../src/runtime/tools/port.js';
+import type { TemporalOptions } from '../../src/temporal/index.js';
+import { digestOf, type LoggedTransition, workflowIdOf } from '../../src/temporal/protocol.js';
+import { isNightly } from '../nightly.js';
+import { INPUT } from '../oracle/random-graph.js';
+import { sampleAt } from '../oracle/runs.js';
+import { reply, undoer, type World } from '../oracle/world.js';
+import { describeTemporal, TemporalHost } from './host.js';
+
+/** So many runs are open at once. */
+const AT_ONCE = 16;
+
+/** How often a run is looked at before it is cancelled: some wait for what never happens. */
+const LOOKS = 40;
+
+interface Variant {
+  readonly first: number;
+  readonly count: number;
+  readonly options: TemporalOptions;
+}
+
+const variants: Readonly<Record<string, Variant>> = {
+  'in one workflow': { first: 0, count: isNightly ? 15_000 : 150, options: {} },
+  // Nearly each workflow task replays the run, and longer ones continue in other workflows.
+  'in short histories without a cache': {
+    ...{ first: 15_000, count: isNightly ? 5_000 : 50 },
+    options: { maxEvents: 20, worker: { maxCachedWorkflows: 3 } },
+  },
+};
+
+/** A run of a random graph in its world, which its owner drives. */
+class RandomRun {
+  readonly #host: TemporalHost;
+  readonly graph: Graph;
+  readonly world: World;
+  readonly owner: Owner;
+  /** How often each idempotency key was used. */
+  readonly calls = new Map<string, number>();
+  readonly #asked = new Map<string, number>();
+  id = '';
+
+  constructor(host: TemporalHost, index: number) {
+    const { graph, world } = sampleAt(index);
+    this.#host = host;
+    this.world = world;
+    this.owner = { kind: 'principal', subject: String(index) };
+    // The safety of a tool is known by its name alone.
+    this.graph = JSON.parse(
+      JSON.stringify(graph).replaceAll(/"tool":"([^"]+)"/g, `"tool":"$1@${index}"`),
+    ) as Graph;
+  }
+
+  #before(who: string): number {
+    const before = this.#asked.get(who) ?? 0;
+    this.#asked.set(who, before + 1);
+    return before;
+  }
+
+  async call(kind: 'tool' | 'resource' | 'function', name: string, input: Json, context: CallContext) {
+    const node = context.origin?.source === 'workflow' ? context.origin.node : '';
+    const isUndo = name.startsWith('undo');
+    const who = isUndo ? undoer(name, input) : node;
+    const asker = { kind: isUndo ? ('undo' as const) : kind, who, tool: name, input };
+    const answer = reply(this.world, { ...asker, before: this.#before(who) });
+    const after = answer.kind === 'hang' ? 500 : answer.after;
+    await new Promise((resolve) => setTimeout(resolve, after));
+    return answer.kind === 'hang'
+      ? { ok: false as const, attempted: true, failure: { code: 'X_HANGS', message: 'it does not return' } }
+      : answer.kind === 'failure'
+        ? { ok: false as const, attempted: answer.attempted, failure: answer.failure }
+        : { ok: true as const, value: answer.value };
+  }
+
+  #waiter(): Waiter {
+    const waiter = this.#host.waiter();
+    return { ...waiter, request: { ...waiter.request, principal: this.owner } };
+  }
+
+  /** Resolves when the run is over. */
+  async drive(): Promise<Envelope> {
+    const { store } = this.#host;
+    const started = await store.start({ owner: this.owner, graph: this.graph, input: INPUT }, this.#waiter());
+    let envelope = envelopeIn(started);
+    this.id = envelope.workflow_id;
+    const { cancel } = this.world;
+    const cancelling =
+      cancel &&
+      new Promise((resolve) => setTimeout(resolve, cancel.at)).then(() => this.#cancel(cancel.compensate));
+    for (let looks = 0; !isOver(envelope); looks += 1) {
+      if (looks === LOOKS) await this.#cancel(looks % 2 === 0);
+      if (looks > 2 * LOOKS)
+        throw new Error(`run ${this.owner.kind} does not end: ${JSON.stringify(envelope)}`);
+      const open = envelope.actions.filter(({ type }) => type !== 'wait');
+      if (looks > LOOKS || open.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      else for (const action of open) await this.#answer(action);
+      envelope = envelopeIn(await store.get(this.owner, this.id));
+    }
+    await cancelling;
+    return envelope;
+  }
+
+  #cancel(compensate: boolean): Promise<unknown> {
+    return this.#host.store.cancel(this.owner, this.id, { reason: 'enough', compensate }, this.#waiter());
+  }
+
+  async #answer(action: Envelope['actions'][number]): Promise<void> {
+    const { action_id: actionId, schema, parameters } = action;
+    const { children = [] } = parameters as {
+      readonly children?: readonly { readonly workflow_id: string }[];
+    };
+    for (const { workflow_id } of children) await this.#work(workflow_id);
+    if (children.length > 0) return;
+    const submission = { actionId, ...this.#say(actionId, schema, action.type === 'step') };
+    await this.#host.store.submit(this.owner, this.id, submission, this.#waiter());
+  }
+
+  /** One step of the agent of an item. */
+  async #work(child: string): Promise<void> {
+    const { store } = this.#host;
+    const answer = await store.nextStep(this.owner, child, this.#waiter());
+    if (!answer.ok || answer.next.status !== 'pending_step') return;
+    const { step_id: stepId, schema } = answer.next.step;
+    const submission = { stepId, ...this.#say(`${child} ${stepId}`, schema, false) };
+    await store.nextStep(this.owner, child, this.#waiter(), submission);
+  }
+
+  /** What the owner sends for an action: mostly what fits. */
+  #say(action: string, schema: unknown, isStep: boolean): Submission {
+    const { luck } = this.world;
+    const number = (luck[(action.length * 7 + this.#before(action)) % Math.max(1, luck.length)] ?? 0) % 10;
+    if (number === 9) return { error: { code: 'X_ANSWER', message: 'no answer' } };
+    if (number === 8) return { result: [7, 'what?'] };
+    if (number === 7 && isStep) return { retry: true };
+    return { result: fitting(schema, number) };
+  }
+}
+
+function count(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+function isOver({ status }: Envelope): boolean {
+  return status !== 'running' && status !== 'waiting';
+}
+
+function fitting(schema: unknown, number: number): JsonObject {
+  const { required = [], properties = {} } = schema as {
+    readonly required?: readonly string[];
+    readonly properties?: Readonly<Record<string, { readonly enum?: readonly Json[] }>>;
+  };
+  const [member = 'ok'] = required;
+  const options = properties[member]?.enum ?? [];
+  if (options.length > 0) return { [member]: options[number % options.length] ?? null };
+  if (member === 'exit_code') return { exit_code: number % 3 };
+  if (member === 'ok') return { ok: number % 2 === 0, n: number };
+  if (member === 'acknowledged' || member === 'confirmed')
+    return { [member]: member === 'acknowledged' || number % 2 === 0 };
+  return { [member]: `text ${number}` };
+}
+
+type Log = readonly LoggedTransition[];
+
+/** What the engine in this process comes to with the events of a run. */
+function refold(graph: Graph, log: Log) {
+  const [first, ...others] = log;
+  if (first?.start === undefined) throw new Error('the log does not begin with a start');
+  const issued = new Map<string, number>();
+  const plan = planOf(graph);
+  let transition = start(plan, first.start.input, first.start.ids);
+  const digests: string[] = [];
+  const take = (): void => {
+    digests.push(digestOf(transition.facts));
+    for (const command of transition.commands)
+      if (command.kind === 'callTool') count(issued, sha256Hex(command.key));
+  };
+  take();
+  for (const { events } of others) {
+    transition = advance(plan, transition.state, events);
+    take();
+  }
+  return { digests, issued, run: transition.state.run };
+}
+
+describeTemporal('random graphs', () => {
+  let client: Client;
+  beforeAll(async () => {
+    client = new Client({
+      connection: await Connection.connect({ address: inject('temporalAddress') ?? '' }),
+    });
+  });
+  afterAll(() => client.connection.close());
+
+  /** The transitions of a run, by the workflows that it has continued in. */
+  async function logsOf({ id, owner }: RandomRun): Promise<readonly Log[]> {
+    const workflowId = workflowIdOf(id);
+    const { raw } = await client.workflow.getHandle(workflowId).describe();
+    const logs: Log[] = [];
+    for (let runId = raw.workflowExecutionInfo?.firstRunId; runId; ) {
+      const handle = client.workflow.getHandle(workflowId, runId);
+      logs.push(await handle.query<Log, unknown[]>('log', { caller: owner, id }));
+      const { events } = await handle.fetchHistory();
+      runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+    }
+    return logs;
+  }
+
+  async function compare(run: RandomRun): Promise<readonly Log[]> {
+    const envelope = await run.drive();
+    const logs = await logsOf(run);
+    const { digests, issued, run: expected } = refold(run.graph, logs.flat());
+    expect(logs.flat().map(({ digest }) => digest)).toEqual(digests);
+    const status = envelope.status === 'completed' ? 'succeeded' : envelope.status;
+    expect([status, envelope.result, envelope.error?.code]).toEqual([
+      ...[expected.status, expected.status === 'succeeded' ? (expected.result ?? null) : undefined],
+      expected.failure?.code,
+    ]);
+    for (const [key, calls] of run.calls) expect(calls).toBeLessThanOrEqual(issued.get(key) ?? 0);
+    return logs;
+  }
+
+  for (const [name, { first, count: most, options }] of Object.entries(variants)) {
+    const runs = new Map<string, RandomRun>();
+    const runOf = ({ principal }: CallContext): RandomRun => {
+      const run = principal?.kind === 'principal' ? runs.get(String(principal.subject)) : undefined;
+      if (run === undefined) throw new Error('the call belongs to no run');
+      return run;
+    };
+    const host = new TemporalHost(
+      {},
+      {
+        ...options,
+        run: {
+          calls: {
+            async callTool(named, input, context): Promise<ToolOutcome> {
+              const run = runOf(context);
+              const { idempotencyKey = '' } = context;
+              count(run.calls, idempotencyKey);
+              return run.call('tool', named.replace(/@.*/, ''), input, context);
+            },
+            async readResource(resource, uri, context) {
+              const outcome = await runOf(context).call('resource', resource, uri, context);
+              return outcome.ok ? { ok: true, value: outcome.value as JsonObject } : outcome;
+            },
+            evaluate: ({ name: called }, args, context) =>
+              runOf(context).call('function', called, [...args], context),
+          },
+          toolSafety: (tool) => {
+            const [named = '', index = ''] = tool.split('@');
+            return runs.get(index)?.world.tools?.[named] ?? 'none';
+          },
+        },
+      },
+    );
+
+    test(
+      `${most} of them ${name} come to the facts and results of the engine`,
+      async () => {
+        await host.store.open?.();
+        let next = first;
+        const logs: Log[] = [];
+        const lane = async (): Promise<void> => {
+          while (next < first + most) {
+            const index = next;
+            next += 1;
+            const run = new RandomRun(host, index);
+            runs.set(String(index), run);
+            const ownLogs = await compare(run).catch((fault: unknown) => {
+              throw new Error(`graph ${index}`, { cause: fault });
+            });
+            logs.push(...ownLogs);
+            runs.delete(String(index));
+          }
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, lane));
+        expect(logs.flat().length).toBeGreaterThan(2 * most);
+        if (options.maxEvents !== undefined) expect(logs.length).toBeGreaterThan(most);
+      },
+      120_000 + 500 * most,
+    );
+  }
+});
