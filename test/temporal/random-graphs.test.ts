@@ -22,7 +22,7 @@ import { describeTemporal, TemporalHost } from './host.js';
 /** So many runs are open at once. */
 const AT_ONCE = 16;
 
-/** How often a run is looked at before it is cancelled: some wait for what never happens. */
+/** How often a run is looked at before it is cancelled: some wait without end. */
 const LOOKS = 40;
 
 interface Variant {

@@ -24,7 +24,7 @@ export class TransitionLog {
     return this.#transitions;
   }
 
-  /** Whether nothing is being recorded. */
+  /** Whether no digest is on its way to the history. */
   get isIdle(): boolean {
     return this.#pending === 0;
   }
