@@ -14,6 +14,8 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
    * `_step` and `stepwright/idempotencyKey` of its `_meta`.
    */
   readonly continues?: { readonly task: string; readonly step?: string; readonly idempotencyKey?: string };
+  /** `progress` is called after the response, too, until this signal is aborted. Default: it is not. */
+  readonly progressUntil?: CancelSignal;
   /** The client, as far as the connection knows it. */
   readonly peer?: Peer;
 }

@@ -111,6 +111,7 @@ export class WaitingRequest {
     this.#stopTimer();
     this.#waiter.request.signal.removeEventListener('abort', this.#onAbort);
     this.#run.waiting.leave(this.#look);
+    this.#run.waiting.goOnObserving(this.#waiter);
     this.#elicitation?.stop();
   }
 
@@ -187,19 +188,20 @@ function reasonOf({ reason }: CancelSignal): string {
 
 /** A callback for each time a run has got as far as it gets for now. */
 interface Watcher {
-  /** A request, which also observes the run. */
   readonly waiter?: Waiter;
+  /** What takes facts and progress: the request, or what is left of it. */
+  readonly observer?: Pick<Waiter, 'observe' | 'progress'>;
   readonly watcher: () => void;
 }
 
 /** The requests that wait for a run, and other watchers of its changes. */
 export class WaitingRequests {
-  readonly #run: Pick<RequestedRun, 'requestId' | 'touch'>;
+  readonly #run: Pick<RequestedRun, 'requestId' | 'touch' | 'live'>;
   #watching: readonly Watcher[] = [];
   /** Questions that are before a user. */
   #claimed: Set<string> | undefined;
 
-  constructor(run: Pick<RequestedRun, 'requestId' | 'touch'>) {
+  constructor(run: Pick<RequestedRun, 'requestId' | 'touch' | 'live'>) {
     this.#run = run;
   }
 
@@ -221,13 +223,28 @@ export class WaitingRequests {
   /** From then on the watcher is called whenever the run has got as far as it gets for now. */
   join(waiter: Waiter, watcher: () => void): void {
     this.#run.requestId = waiter.request.requestId;
-    this.#watching = [...this.#watching, { waiter, watcher }];
+    this.#watching = [...this.#watching, { waiter, observer: waiter, watcher }];
     this.#run.touch();
   }
 
   leave(watcher: () => void): void {
     this.unwatch(watcher);
     this.#run.touch();
+  }
+
+  /** A request that was answered goes on observing the run, if it is to, until the run is over. */
+  goOnObserving({ request: { progressUntil: signal }, ...observer }: Waiter): void {
+    if (signal === undefined || signal.aborted) return;
+    const stop = (): void => {
+      this.unwatch(watcher);
+      signal.removeEventListener('abort', stop);
+    };
+    const watcher = (): void => {
+      if (this.#run.live === undefined) stop();
+    };
+    this.#watching = [...this.#watching, { observer, watcher }];
+    signal.addEventListener('abort', stop, { once: true });
+    watcher();
   }
 
   /** The same for a watcher that is not a request. */
@@ -245,11 +262,11 @@ export class WaitingRequests {
   }
 
   readonly observe = (fact: Fact, state: RunState): void => {
-    for (const { waiter } of this.#watching) waiter?.observe?.(fact, state);
+    for (const { observer } of this.#watching) observer?.observe?.(fact, state);
   };
 
   progress(...report: Parameters<SharedContext['progress']>): void {
-    for (const { waiter } of this.#watching) waiter?.progress?.(...report);
+    for (const { observer } of this.#watching) observer?.progress?.(...report);
   }
 
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { Tool } from 'stepwright';
-import { createServer, MemoryJournal, type ServerSettings, type StepwrightServer } from 'stepwright/runtime';
+import { type Progress, ProgressNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Tool, type ToolContext } from 'stepwright';
+import { createServer, MemoryJournal, type ServerSettings } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { callOf, clientOf, type User } from '../composite/client.js';
 import { desk } from '../composite/fixture/registry.js';
 import { listening, sessionOf, tokenOf } from '../composite/http.js';
 import { refusal } from '../server/connected.js';
 import { registryOf } from '../server/fixture/registry-of.js';
-import { asTasks, getTask, resultOf, startTask, streamed } from './tasks.js';
+import { asTasks, getTask, resultOf, startTask, streamed, transports } from './tasks.js';
 
 type Store = Pick<ServerSettings, 'store' | 'journal'>;
 
@@ -20,14 +20,6 @@ const stores: Readonly<Record<string, () => Store>> = {
     const folder = mkdtempSync(join(tmpdir(), 'stepwright-tasks-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     return { store: `sqlite:${join(folder, 'runs.db')}` };
-  },
-};
-
-const transports: Readonly<Record<string, (server: StepwrightServer, user?: User) => Promise<Client>>> = {
-  'a pipe': (server, user) => clientOf(server, user),
-  HTTP: async (server, user) => {
-    const visitor = { token: tokenOf('ada', { sub: 'ada' }), ...(user === undefined ? {} : { user }) };
-    return (await sessionOf(await listening(server), visitor)).client;
   },
 };
 
@@ -50,14 +42,16 @@ const traveller: User = ({ message }) => ({
 class Work {
   calls = 0;
   end: (value: unknown) => void = () => {};
+  report: ToolContext['progress'] = () => {};
 }
 
 @Tool({ name: 'index', description: 'Builds an index', task: 'optional', retrySafety: 'idempotent' })
 class BuildIndex {
   constructor(readonly work: Work) {}
 
-  execute({ folder }: { folder: string }) {
+  execute({ folder }: { folder: string }, { progress }: ToolContext) {
     this.work.calls += 1;
+    this.work.report = progress;
     if (folder === 'missing') throw Object.assign(new Error('there is no such folder'), { code: 'E_FOLDER' });
     return new Promise((resolve) => {
       this.work.end = () => resolve({ folder, documents: 12 });
@@ -133,6 +127,73 @@ describe.each(cases)('with runs in %s, over %s', (store, transport) => {
     second.work.end(undefined);
     expect((await resultOf(other, taskId)).structuredContent).toEqual({ folder: 'docs', documents: 12 });
   });
+});
+
+describe.each(Object.entries(transports))(
+  'over %s, progress is reported after the id of a task',
+  (_, connect) => {
+    test('of what a tool reports', async () => {
+      const { server, work } = indexing({});
+      const client = await connect(server);
+      const reports: Progress[] = [];
+      const { taskId } = (
+        await startTask(client, 'index', { folder: 'docs' }, {}, (each) => reports.push(each))
+      ).task;
+      await expect.poll(() => work.calls).toBe(1);
+      work.report(1, 12, 'a.md');
+      work.report(1, 12, 'the same again');
+      work.report(5, 12);
+      await expect.poll(() => reports.length).toBe(2);
+      const result = resultOf(client, taskId);
+      work.report(11, 12, 'z.md');
+      await expect.poll(() => reports.length).toBe(3);
+      const { report } = work;
+      work.end(undefined);
+      await result;
+      report(12, 12, 'too late');
+      const _meta = { 'io.modelcontextprotocol/related-task': { taskId } };
+      expect(reports).toEqual([
+        { progress: 1, total: 12, message: 'a.md', _meta },
+        { progress: 5, total: 12, _meta },
+        { progress: 11, total: 12, message: 'z.md', _meta },
+      ]);
+    });
+
+    test('of the steps of a workflow', async () => {
+      const { server } = desk({ workflows: asTasks() });
+      const client = await connect(server);
+      const reports: Progress[] = [];
+      const { task } = await startTask(client, 'w_careful', { city: 'Rome' }, {}, (each) =>
+        reports.push(each),
+      );
+      const answer = (result: unknown) =>
+        callOf(client, 'submit_result', { workflow_id: task.taskId, result });
+      await expect.poll(() => getTask(client, task.taskId)).toMatchObject({ status: 'input_required' });
+      await answer(true);
+      await answer('Holiday');
+      await resultOf(client, task.taskId);
+      await expect.poll(() => reports.at(-1)?.message).toBe('Workflow execution complete');
+      const messages = reports.map(({ message }) => message);
+      expect(messages[0]).toMatch(/^Step 1\/\d: /);
+      expect(messages.length).toBe(new Set(messages).size);
+      const values = reports.map(({ progress }) => progress);
+      expect(values).toEqual([...new Set(values)].sort((a, b) => a - b));
+    });
+  },
+);
+
+test('without a token no progress is sent', async () => {
+  const { server, work } = indexing({});
+  const client = await clientOf(server);
+  const sent: unknown[] = [];
+  client.fallbackNotificationHandler = async ({ method }) => void sent.push(method);
+  client.setNotificationHandler(ProgressNotificationSchema, ({ params }) => void sent.push(params));
+  const { taskId } = (await startTask(client, 'index', { folder: 'docs' })).task;
+  await expect.poll(() => work.calls).toBe(1);
+  work.report(1, 12);
+  work.end(undefined);
+  await resultOf(client, taskId);
+  expect(sent.filter((each) => each !== 'notifications/tasks/status')).toEqual([]);
 });
 
 /** A store in a file takes no workflow with secrets. */

@@ -3,11 +3,26 @@ import {
   CallToolResultSchema,
   type CreateTaskResult,
   CreateTaskResultSchema,
+  type Progress,
   type Task,
 } from '@modelcontextprotocol/sdk/types.js';
+import type { StepwrightServer } from 'stepwright/runtime';
+import { defined } from '../../../src/graph/defined.js';
 import type { Graph, TaskSupport } from '../../../src/graph/model.js';
-import type { Answer } from '../composite/client.js';
+import { type Answer, clientOf, type User } from '../composite/client.js';
 import { all, built } from '../composite/fixture/workflows.js';
+import { listening, sessionOf, tokenOf } from '../composite/http.js';
+
+/** Clients by transport, who are authenticated over HTTP. */
+export const transports: Readonly<
+  Record<string, (server: StepwrightServer, user?: User) => Promise<Client>>
+> = {
+  'a pipe': (server, user) => clientOf(server, user),
+  HTTP: async (server, user) => {
+    const visitor = { token: tokenOf('ada', { sub: 'ada' }), ...(user === undefined ? {} : { user }) };
+    return (await sessionOf(await listening(server), visitor)).client;
+  },
+};
 
 /** Workflows that may be called as tasks. */
 export function asTasks(taskSupport: TaskSupport = 'optional', graphs: readonly Graph[] = all) {
@@ -20,9 +35,10 @@ export function startTask(
   name: string,
   args: Record<string, unknown> = {},
   task: object = {},
+  onprogress?: (report: Progress) => void,
 ): Promise<CreateTaskResult> {
   const params = { name, arguments: args, task };
-  return client.request({ method: 'tools/call', params }, CreateTaskResultSchema);
+  return client.request({ method: 'tools/call', params }, CreateTaskResultSchema, defined({ onprogress }));
 }
 
 /** What a task was as a client followed it: the states that differ, and the result. */

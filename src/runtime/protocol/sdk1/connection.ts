@@ -18,7 +18,7 @@ import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
-import { ConnectedClient } from './peer.js';
+import { ConnectedClient, progressOf } from './peer.js';
 import { ProtocolServer } from './protocol-server.js';
 import { answerTask, isTaskMethod, TASK_CAPABILITY } from './tasks.js';
 
@@ -198,7 +198,7 @@ interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress' | '
 /** The context of one request, and what ends it: a tool must not send progress after its limit. */
 function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
   const signal = signalOf(extra.signal, hasEnded);
-  const reports = progressOf(extra, log);
+  const reports = reportsOf(extra, log);
   const context: RequestContext = {
     signal,
     requestId: String(extra.requestId),
@@ -221,19 +221,14 @@ function continuedTask({ _meta = {} }: Extra): Pick<RequestContext, 'continues'>
 }
 
 /** Sends the progress of a request, and what ends that: it settles when all was sent. Nothing where none is wanted. */
-function progressOf(extra: Extra, log: OpenRequest['log']) {
+function reportsOf(extra: Extra, log: OpenRequest['log']) {
   const progressToken = extra._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   let open = true;
   const sending: Promise<void>[] = [];
-  const progress: RequestContext['progress'] = (progress, total, message) => {
-    if (!open || !Number.isFinite(progress)) return;
-    const params = {
-      progressToken,
-      progress,
-      ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
-      ...(message === undefined ? {} : { message: oneLine(String(message)) }),
-    };
+  const progress: RequestContext['progress'] = (...report) => {
+    if (!open || !Number.isFinite(report[0])) return;
+    const params = progressOf(progressToken, report);
     sending.push(
       extra
         .sendNotification({ method: 'notifications/progress', params })

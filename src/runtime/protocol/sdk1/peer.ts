@@ -4,6 +4,7 @@ import {
   type ElicitRequestFormParams,
   ElicitResultSchema,
   ListRootsResultSchema,
+  type ProgressNotification,
   RELATED_TASK_META_KEY,
   type ServerNotification,
   type ServerRequest,
@@ -12,6 +13,8 @@ import {
 import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
+import { oneLine } from '../../../graph/printable-text.js';
+import type { RequestContext } from '../../runs/request.js';
 import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
@@ -73,6 +76,11 @@ export class ConnectedClient {
     this.protocol.notification({ method: 'notifications/tasks/status', params }).catch(() => {});
   }
 
+  /** Notifies the client of the progress of a task. */
+  notifyProgress(params: ProgressNotification['params']): void {
+    this.protocol.notification({ method: 'notifications/progress', params }).catch(() => {});
+  }
+
   setLogLevel(level: LogLevel): void {
     this.#logLevel = level;
   }
@@ -128,6 +136,19 @@ function shownHeaders(
     if (value !== undefined && !SECRET_HEADERS.has(name)) shown[name] = String(value);
   }
   return shown;
+}
+
+/** The params of a notification of progress. */
+export function progressOf(
+  progressToken: string | number,
+  [progress, total, message]: Readonly<Parameters<RequestContext['progress']>>,
+): ProgressNotification['params'] {
+  return {
+    progressToken,
+    progress,
+    ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
+    ...(message === undefined ? {} : { message: oneLine(String(message)) }),
+  };
 }
 
 /** The `_meta` of a message that is a part of a task. */

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
-import type { RequestContext } from '../../runs/request.js';
+import { noProgress, type RequestContext } from '../../runs/request.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, page, text } from '../../transports/answer-request.js';
-import { type ConnectedClient, relatedTask } from './peer.js';
+import { type ConnectedClient, progressOf, relatedTask } from './peer.js';
 
 // Tasks as version 2025-11-25 of the protocol has them, where they are experimental.
 
@@ -100,12 +100,61 @@ async function startTask(
   context: RequestContext,
 ): Promise<CreateTaskResult> {
   const { name: tool, arguments: input = {}, task } = checkedParams('tools/call', taskCall(), params);
-  const state = await tasks.start({ tool, input, ...defined({ ttlMs: task.ttl }) }, context);
+  const progress = new TaskProgress(client, params);
+  const { report } = progress;
+  const reporting = progress.isWanted
+    ? { progress: report, progressUntil: client.closed }
+    : { progress: noProgress };
+  const state = await tasks.start(
+    { tool, input, ...defined({ ttlMs: task.ttl }) },
+    { ...context, ...reporting },
+  );
+  progress.begin(state.id);
   // A notification that is lost is made up for by the next request of the client.
   tasks
     .follow(state.id, { ...context, signal: client.closed }, (each) => client.notifyTask(taskOf(each)))
     .catch(() => {});
   return { task: taskOf(state) };
+}
+
+type Report = Parameters<RequestContext['progress']>;
+
+/** Sends the progress of a task to the client that started it: the token of its call outlasts the response. */
+class TaskProgress {
+  readonly #client: ConnectedClient;
+  readonly #token: string | number | undefined;
+  /** Reports before the id of the task is there. */
+  readonly #early: Report[] = [];
+  #task: string | undefined;
+  #last = Number.NEGATIVE_INFINITY;
+
+  constructor(client: ConnectedClient, params: unknown) {
+    this.#client = client;
+    const meta = isJsonObject(params) && isJsonObject(params._meta) ? params._meta : {};
+    const { progressToken: token } = meta;
+    this.#token = typeof token === 'string' || typeof token === 'number' ? token : undefined;
+  }
+
+  /** Without a token no progress is computed. */
+  get isWanted(): boolean {
+    return this.#token !== undefined;
+  }
+
+  readonly report: RequestContext['progress'] = (...report) => this.#take(report);
+
+  begin(task: string): void {
+    this.#task = task;
+    for (const report of this.#early) this.#take(report);
+  }
+
+  /** A report that does not rise is left out, as the protocol demands. */
+  #take(report: Report): void {
+    if (this.#task === undefined) this.#early.push(report);
+    else if (this.#token !== undefined && Number.isFinite(report[0]) && report[0] > this.#last) {
+      this.#last = report[0];
+      this.#client.notifyProgress({ ...progressOf(this.#token, report), _meta: relatedTask(this.#task) });
+    }
+  }
 }
 
 function taskOf({ id, status, message, createdAt, updatedAt, ttlMs }: TaskState): Task {

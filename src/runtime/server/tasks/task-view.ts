@@ -77,7 +77,8 @@ export class RunTasks implements TaskView {
     const json = toJson(toolRunInput(input));
     if (!json.ok) return Promise.resolve({ ok: false, failure: notJson(json.problem) });
     const run = { owner: request.principal, graph: toolGraph(tool), input: json.value as JsonObject, task };
-    return this.#parts.runs.start(run, { request: withoutUser(request), answerMs: 0 });
+    const progress: Waiter['progress'] = (value, total, message) => request.progress(value, total, message);
+    return this.#parts.runs.start(run, { request: withoutUser(request), answerMs: 0, progress });
   }
 
   async status(id: string, context: RequestContext): Promise<TaskState> {
