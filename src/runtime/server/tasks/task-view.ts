@@ -283,10 +283,14 @@ function isOpen({ status }: Envelope): boolean {
   return status === 'running' || status === 'waiting';
 }
 
-/** Whether a task was over at a time, and no longer kept. */
+/** How long a task is kept after its end at the least, in ms, unless its time to live is shorter. */
+const LEAST_KEPT_MS = 60_000;
+
+/** Whether a task was over at a time, and no longer kept. A client that polls finds it after its end in any case. */
 function hasExpired({ startedAt, endedAt, task }: RunStatus, now: number): boolean {
   const { ttlMs = Number.POSITIVE_INFINITY } = task ?? {};
-  return endedAt !== undefined && endedAt <= now && startedAt + ttlMs <= now;
+  if (endedAt === undefined || endedAt > now) return false;
+  return Math.max(startedAt + ttlMs, endedAt + Math.min(ttlMs, LEAST_KEPT_MS)) <= now;
 }
 
 function overAlready({ id, status }: TaskState): ProtocolFault {
