@@ -536,8 +536,9 @@ class RegistryServer implements StepwrightServer {
     request: RequestContext,
     work: (request: RequestContext) => Promise<T>,
     abort?: Abort,
+    isWaiting?: boolean,
   ): Promise<T> {
-    return this.#parts.gate.admit(request, work, abort);
+    return this.#parts.gate.admit(request, work, abort, isWaiting);
   }
 
   start(): Promise<void> {
@@ -550,6 +551,7 @@ class RegistryServer implements StepwrightServer {
   }
 
   stop(): Promise<void> {
+    this.#parts.gate.endWaiting();
     return this.#parts.stop();
   }
 

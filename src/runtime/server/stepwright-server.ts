@@ -148,12 +148,15 @@ export interface StepwrightServer {
    * aborts, too.
    *
    * @param abort aborts the signal of the request, where the adapter can. Default: `work` gets a signal of its own.
+   * @param isWaiting whether the request only waits for a run, as `tasks/result` does: a drain aborts it as soon as no run
+   *   continues by itself. Default: false.
    * @throws {ProtocolFault} -32004 when the server is being drained.
    */
   admit<T>(
     request: RequestContext,
     work: (request: RequestContext) => Promise<T>,
     abort?: (reason: unknown) => void,
+    isWaiting?: boolean,
   ): Promise<T>;
   /**
    * Calls `onStart` and reads spec files, once, and resolves when that is done. `connect`, `attach` and the functions that serve a registry

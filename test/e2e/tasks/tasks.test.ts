@@ -60,6 +60,20 @@ describe('a workflow that may be called as a task', () => {
       .poll(() => getTask(client, task.taskId).catch(({ code }: { readonly code?: number }) => code))
       .toBe(-32602);
   });
+
+  test('continues after its time to live, and is then kept for as long again', async () => {
+    const { client, desk: made } = await atDesk({ workflows: asTasks() });
+    const { taskId } = (await startTask(client, 'w_slow', {}, { ttl: 400 })).task;
+    await made.begun;
+    await new Promise((resolve) => setTimeout(resolve, 450));
+    expect(await getTask(client, taskId)).toMatchObject({ status: 'working', ttl: 400 });
+    made.finish({ done: true });
+    await expect.poll(() => getTask(client, taskId)).toMatchObject({ status: 'completed' });
+    expect((await resultOf(client, taskId)).structuredContent).toEqual({ result: { done: true } });
+    await expect
+      .poll(() => getTask(client, taskId).catch(({ code }: { readonly code?: number }) => code))
+      .toBe(-32602);
+  });
 });
 
 describe('a task that asks', () => {
@@ -154,6 +168,20 @@ describe('cancellation', () => {
     await expect(result).rejects.toThrow();
     made.finish({ done: true });
     expect((await resultOf(client, task.taskId)).structuredContent).toEqual({ result: { done: true } });
+  });
+});
+
+test.each(['drain', 'stop'] as const)('%s of the server ends a request for a result', async (how) => {
+  const { client, server } = await atDesk({ workflows: asTasks(), drainTimeoutMs: 3_600_000 });
+  const { taskId } = (await startTask(client, 'w_careful', { city: 'Rome' })).task;
+  await expect.poll(() => getTask(client, taskId)).toMatchObject({ status: 'input_required' });
+  const result = refusal(resultOf(client, taskId));
+  // It is answered after the request before it has begun.
+  await getTask(client, taskId);
+  await server[how]();
+  expect(await result).toMatchObject({
+    code: -32004,
+    message: expect.stringMatching(/is not over.*ask for its result again/),
   });
 });
 

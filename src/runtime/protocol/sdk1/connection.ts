@@ -121,7 +121,7 @@ export function requestHandler(
         (await (hasTasks ? answerTask(server, client, request, admitted) : undefined)) ??
         answerRequest(server, client, request, admitted);
       const { telemetry } = server;
-      const admit = () => server.admit(context, work, abort);
+      const admit = () => server.admit(context, work, abort, method === 'tasks/result');
       if (telemetry === undefined) return (await admit()) as Result;
       return (await telemetry.request(
         observed(method, params, extra, { client, local: caller.local }),

@@ -100,6 +100,8 @@ export class RequestGate {
   readonly #inFlight = new InFlight();
   /** What aborts each request in flight. */
   readonly #aborts = new Set<Abort>();
+  /** Those of requests that only wait for a run. */
+  readonly #waiting = new Set<Abort>();
   #drained: Promise<void> | undefined;
 
   get isDraining(): boolean {
@@ -110,25 +112,29 @@ export class RequestGate {
    * Does the work of one request. Its signal is aborted when the request's own one is, and by the end of a drain.
    *
    * @param abort aborts the request's own signal. Without it the work gets another one, which follows that.
+   * @param isWaiting whether the work only waits for a run: a drain aborts it when no run continues by itself.
    * @throws {ProtocolFault} when the server is being drained.
    */
   async admit<T>(
     request: RequestContext,
     work: (request: RequestContext) => Promise<T>,
     abort?: Abort,
+    isWaiting = false,
   ): Promise<T> {
     if (this.isDraining)
       throw new ProtocolFault(
         faultCodes.shuttingDown,
         'The server is shutting down and takes no further requests: connect again and repeat this one',
       );
-    if (abort === undefined) return this.#admitFollowing(request, work);
+    if (abort === undefined) return this.#admitFollowing(request, work, isWaiting);
     this.#aborts.add(abort);
+    if (isWaiting) this.#waiting.add(abort);
     this.#inFlight.begin();
     try {
       return await work(request);
     } finally {
       this.#aborts.delete(abort);
+      this.#waiting.delete(abort);
       this.#inFlight.end();
     }
   }
@@ -136,18 +142,23 @@ export class RequestGate {
   async #admitFollowing<T>(
     { signal, ...request }: RequestContext,
     work: (request: RequestContext) => Promise<T>,
+    isWaiting: boolean,
   ): Promise<T> {
     const controller = new AbortController();
     const follow = (): void => controller.abort(signal.reason);
     signal.addEventListener('abort', follow, { once: true });
     if (signal.aborted) follow();
     try {
-      return await this.admit({ ...request, signal: controller.signal }, work, (reason) =>
-        controller.abort(reason),
-      );
+      const abort: Abort = (reason) => controller.abort(reason);
+      return await this.admit({ ...request, signal: controller.signal }, work, abort, isWaiting);
     } finally {
       signal.removeEventListener('abort', follow);
     }
+  }
+
+  /** Aborts the requests that only wait for a run. */
+  endWaiting(): void {
+    for (const abort of this.#waiting) abort(new Error(STOPPED));
   }
 
   /** See `StepwrightServer.drain`. A second call waits for the first. */
@@ -163,7 +174,8 @@ export class RequestGate {
         `the server is being stopped: ${counted(inFlight.count, 'request')} in flight may take ${limitMs} ms to finish`,
         { event: 'server.draining', level: 'info' },
       );
-    await Promise.all([inFlight.none(limitMs), within(limitMs, runs.atRest())]);
+    const rest = within(limitMs, runs.atRest()).then(() => this.endWaiting());
+    await Promise.all([inFlight.none(limitMs), rest]);
     // First the runs: a request that waits for one is answered with its state.
     const cut = inFlight.count;
     const ended = runs.endAll(STOPPED);
