@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MemoryJournal } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { atDesk, callOf } from './client.js';
-import { built, call, input, lit, returns, step, trip, workflow } from './fixture/workflows.js';
+import { built, call, input, lit, step, trip } from './fixture/workflows.js';
 
 interface Meta {
   readonly task_id: string;
@@ -177,19 +177,4 @@ test('a store that fails leaves a plain conversation, and `_meta` says so', asyn
   expect(meta).not.toHaveProperty('task_id');
   expect(text).toContain("Step 'booking' has missing required fields: seats.");
   expect(text).not.toContain('## Workflow Progress');
-});
-
-test('a workflow without tasks answers alike with a store and without one', async () => {
-  const { task: _, ...plain } = trip;
-  const answers = await Promise.all(
-    [{}, { store: 'memory' as const }].map(async (settings) => {
-      const { client } = await atDesk({
-        ...settings,
-        workflows: built([plain, workflow('one', [returns(lit(1))])]),
-      });
-      return client.getPrompt({ name: 'trip', arguments: { city: 'Rome' } });
-    }),
-  );
-  expect(JSON.stringify(answers[0])).toBe(JSON.stringify(answers[1]));
-  expect(JSON.stringify(answers[0])).not.toContain('task_');
 });

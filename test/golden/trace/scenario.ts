@@ -186,7 +186,7 @@ function jumpingClock(): Clock {
   };
 }
 
-function registryOf(
+export function registryOf(
   { tools = {}, resources = {}, functions = {} }: Scenario,
   abort: (reason: string) => void,
 ): Registry {
