@@ -58,7 +58,7 @@ export class CapabilityWaits {
     const { missing, graphOf, clock, log, journal } = this.#parts;
     const graph = missing && (await graphOf(graphHash));
     const needs = graph === undefined ? [] : (missing?.(graph) ?? []);
-    if (needs.length === 0) return false;
+    if (needs.length === 0 || (await isCancelledPlainly(journal, run))) return false;
     const now = clock.now();
     const since = this.#since.get(run) ?? now;
     this.#since.set(run, since);
@@ -72,4 +72,16 @@ export class CapabilityWaits {
     await journal.leases.leave?.(run, needs);
     return true;
   }
+}
+
+/**
+ * Whether a run is to be cancelled without undoing. Each process may take such a run, also one that lacks tools: no
+ * step of it runs again.
+ */
+export async function isCancelledPlainly(journal: RunJournal, run: string): Promise<boolean> {
+  const items = await journal.inbox(run);
+  return items.some(
+    ({ kind, content: { command, compensate } }) =>
+      (kind === 'cancel' || (kind === 'operator' && command === 'cancel')) && compensate !== true,
+  );
 }

@@ -1,5 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import type { Graph } from '../../graph/model.js';
+import { isCancelledPlainly } from './capability-waits.js';
 import type { LiveRun } from './run/live-run.js';
 import { isLocal, isSameHead, type LoadedRun, type RunHead, type RunJournal } from './store/journal.js';
 
@@ -77,14 +78,15 @@ export class RunLease {
 
   /**
    * Resumes the run in this process. Resolves with whether it does: another one may hold the run, or this one lacks
-   * what the run needs, and leaves it to others.
+   * what the run needs, and leaves it to others. Each process takes a run that is only to be cancelled.
    */
   act(): Promise<boolean> {
     return this.#change(async () => {
       if (this.#isActing) return true;
       const { leases } = this.#journal;
       const { id, graph } = this.#run;
-      const claimed = this.#run.isCapable(graph) ? await leases.claim(id) : undefined;
+      const takes = this.#run.isCapable(graph) || (await isCancelledPlainly(this.#journal, id));
+      const claimed = takes ? await leases.claim(id) : undefined;
       if (claimed === undefined) {
         await this.#refresh();
         return false;

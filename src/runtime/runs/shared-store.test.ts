@@ -195,6 +195,32 @@ describe('a process that lacks a tool of a run', () => {
     await expect.poll(() => next.calls).toHaveLength(2);
     expect((await listed()).map(({ missing }) => missing)).toEqual([[], []]);
   });
+
+  test('ends a run that is cancelled without undoing, and makes none of its calls', async () => {
+    const [one, other] = [await Process.begin('new', { 'tool-a': never }), await old()];
+    const ids = [await one.start(sleeping), await one.start(asking)];
+    void one.submit(ids[1] ?? '', 'sure#1', true);
+    await expect.poll(() => one.calls).toEqual(['tool-a']);
+    await one.end();
+    const [rest, call] = await Promise.all(ids.map((id) => other.store.cancel(ada, id, {}, waiter())));
+    expect(rest).toMatchObject({ envelope: { status: 'cancelled' } });
+    const error = { unknown_outcomes: [{ step: 'a' }] };
+    expect(call).toMatchObject({ envelope: { status: 'cancelled', error } });
+    expect(other.calls).toEqual([]);
+  });
+
+  test('leaves a run that is cancelled with undoing, or ended by an operator once it is looked after', async () => {
+    const [one, other] = [await Process.begin('new'), await old()];
+    const [undone = '', plain = ''] = [await one.start(asking), await one.start(asking)];
+    await one.end();
+    void other.store.cancel(ada, undone, { compensate: true }, waiter());
+    await sent(other, undone);
+    const ann = { kind: 'operator', name: 'ann' } as const;
+    await other.journal.send(operatorItem({ run: plain, id: 'i', at: 1 }, { command: 'cancel' }, ann));
+    await pass(1_500, other);
+    await expect.poll(async () => envelopeIn(await other.get(plain)).status).toBe('cancelled');
+    expect(envelopeIn(await other.get(undone)).status).toBe('waiting');
+  });
 });
 
 describe('a disk that is full for some time', () => {

@@ -312,7 +312,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     }
     if (loaded.holder === 'this') {
       logStart(this.#parts.log, this.#logged, true);
-      this.#live.go();
+      this.#live.go(this.isCapable(this.graph));
       return;
     }
     this.#wasOver = this.#live.state.run.status !== 'running';

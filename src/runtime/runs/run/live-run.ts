@@ -166,8 +166,12 @@ export class LiveRun {
     return this.#writer.seq > 0;
   }
 
-  /** Starts the run, or continues it after a restart. */
-  go(): void {
+  /**
+   * Starts the run, or continues it after a restart.
+   *
+   * @param isCapable false where the run waits for its inbox, which has its cancellation: no call is made before.
+   */
+  go(isCapable = true): void {
     const live = this.#live;
     const { run, plan } = this.#state;
     if (live.kind === 'starting' || run.status === 'running')
@@ -176,7 +180,10 @@ export class LiveRun {
       });
     if (live.kind === 'starting')
       this.#work(0, () => this.#take(live.first, NO_EVENTS, { start: live.start }));
-    else {
+    else if (!isCapable) {
+      this.#readInbox();
+      this.#become(WAITING);
+    } else {
       this.#readInbox();
       this.#execution.failHeldCalls();
       this.#execution.supply(this.#open.asks.values(), this.#incoming);

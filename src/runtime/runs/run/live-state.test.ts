@@ -27,7 +27,7 @@ const KINDS = Object.keys(STATES) as LiveState['kind'][];
 /** The pairs that may happen; every other one is refused. */
 const ALLOWED = new Set([
   ...['starting > working', 'starting > over'],
-  ...['following > working', 'following > over'],
+  ...['following > working', 'following > waiting', 'following > over'],
   ...['working > yielding', 'working > waiting', 'working > writing', 'working > over'],
   ...['yielding > working', 'yielding > over'],
   ...['gathering > working', 'gathering > over'],

@@ -11,7 +11,7 @@ import type { startOf } from './run-host.js';
  * | state     | meaning                                                | may become                                 |
  * |-----------|--------------------------------------------------------|--------------------------------------------|
  * | starting  | its first transition is computed and not taken         | working, over                              |
- * | following | it shows a loaded run, and executes none of it         | working, over                              |
+ * | following | it shows a loaded run, and executes none of it         | working, waiting, over                     |
  * | working   | transitions are taken, one after the other             | yielding, waiting, writing, over           |
  * | yielding  | there is work, which continues in a later turn         | working, over                              |
  * | gathering | calls returned; more may return in the same microtask  | working, over                              |
@@ -68,7 +68,7 @@ type Kind = LiveState['kind'];
 
 const SUCCESSORS: Readonly<Record<Kind, readonly Kind[]>> = {
   starting: ['working', 'over'],
-  following: ['working', 'over'],
+  following: ['working', 'waiting', 'over'],
   working: ['yielding', 'waiting', 'writing', 'over'],
   yielding: ['working', 'over'],
   gathering: ['working', 'over'],
