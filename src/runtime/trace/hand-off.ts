@@ -42,7 +42,7 @@ export function handOff(context: HandOffContext, paused?: KeptRun): HandOff {
   const isClosed = open.calls.some((call) => 'tool' in call && context.isPrivate(call.tool));
   const { calls, leftOut, goBack } = isClosed ? stopped.fromStart() : open;
   const reported = reasons.flatMap(({ unknown }) => unknown ?? []);
-  const remains = leftBehind(context, new Set(reported));
+  const remains = leftBehind({ ...context, remains: stopped.remains() }, new Set(reported));
   const nothing = endedOnPurpose
     ? 'The workflow ended here on purpose, and no tool call continues it. Tell the user why.'
     : 'No tool call can continue this workflow. Tell the user why it stopped, or start it again with corrected input.';
@@ -190,6 +190,17 @@ class StoppedRun {
     // One that has no end is the last of them.
     const time = ({ record }: FailedStep): number => record.endedAs ?? Number.MAX_SAFE_INTEGER;
     return this.#failed.toSorted((one, other) => rank(one) - rank(other) || time(one) - time(other));
+  }
+
+  /** Also calls without a result of which the state says otherwise: it is ahead of the facts if a store has failed. */
+  remains(): Remains {
+    const { remains, safety } = this.#context;
+    const lost = this.#failed.flatMap(({ node, record, isUnknown }) => {
+      const { node: model } = node.planned;
+      const isLost = record.failure === undefined && isServerCall(model) && safety(model.tool) !== 'readOnly';
+      return isLost && !isUnknown ? [{ step: node.key, tool: model.tool }] : [];
+    });
+    return { ...remains, unknown: [...lost, ...remains.unknown] };
   }
 
   /** The calls that can still be made, and what to say of steps that are left out. */
