@@ -165,6 +165,7 @@ describe('the rows', () => {
       'memory of a run with an open action',
       'memory of a definition of 20 steps',
       'tasks: prompt of 2 steps, in memory / without a task',
+      'tasks: call that continues a task of 20 steps, in memory / plain calls',
       'tasks: result of a step, NORMAL / SQLite',
       'tasks: tasks/get beside 10 open tasks / beside one',
     ]);

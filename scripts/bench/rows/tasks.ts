@@ -12,7 +12,12 @@ import { Served } from './open-runs.js';
 
 /** Prompts that leave a task behind, results of steps that were made outside, and requests about tasks. */
 export async function tasks(sizes: Sizes): Promise<Row[]> {
-  return [...(await bridge(sizes)), ...(await continuations(sizes)), ...(await besideTasks(sizes))];
+  return [
+    ...(await bridge(sizes)),
+    ...(await continuingCalls(sizes)),
+    ...(await continuations(sizes)),
+    ...(await besideTasks(sizes)),
+  ];
 }
 
 /** A prompt of a workflow with tasks, compared with the same one without. */
@@ -36,6 +41,38 @@ async function bridge(sizes: Sizes): Promise<Row[]> {
   const peer = { name: 'without a task', value: cost.plain };
   const name = `tasks: prompt of ${steps} steps, in memory`;
   return [row({ name, unit: 'µs', ours: cost.task, peer, target: { of: 'ratio', atMost: 1.3 } })];
+}
+
+/** Calls of a tool that continue a task, each of which completes the step that lacks an argument, compared with plain ones. */
+async function continuingCalls(sizes: Sizes): Promise<Row[]> {
+  const { graph } = greetings(ACTIONS).withTaskSupport().build();
+  const inputs = graph.inputs.map((input) => ({ ...input, required: false }));
+  const server = createServer(registry, { store: 'memory', workflows: [{ graph: { ...graph, inputs } }] });
+  const signal = new AbortController().signal;
+  let id = 0;
+  const request = () => ({ signal, requestId: String(id++), progress() {}, local: true });
+  const calls = async (areRecorded: boolean) => {
+    const prompt = await server.getPrompt(graph.name, {}, request());
+    const task = '_meta' in prompt ? String(prompt._meta?.task_id) : '';
+    const how = areRecorded ? { continues: { task } } : {};
+    let status: unknown;
+    for (let call = 0; call < ACTIONS; call += 1) {
+      const { _meta } = await server.callTool('greet', { name: 'Ada' }, { ...request(), ...how });
+      status = _meta?.task_status;
+    }
+    if (areRecorded && status !== 'completed') throw new Error(`the task is ${String(status)}`);
+    if (!areRecorded) await server.tasks.cancel(task, request());
+  };
+  const cost = await inTurns(
+    {
+      recorded: timed(ACTIONS, sizes.goMs, () => calls(true)),
+      plain: timed(ACTIONS, sizes.goMs, () => calls(false)),
+    },
+    { ...sizes, warmUpMs: sizes.warmUpMs * 3 },
+  );
+  const peer = { name: 'plain calls', value: cost.plain };
+  const name = `tasks: call that continues a task of ${ACTIONS} steps, in memory`;
+  return [row({ name, unit: 'µs', ours: cost.recorded, peer })];
 }
 
 /** Results for the steps of a task, each of which has failed. */
