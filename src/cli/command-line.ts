@@ -155,6 +155,7 @@ Commands:
   run         run a workflow in this process, and print its result
   validate    check workflows in files of YAML, JSON or XML
   serve       serve a registry over stdio or HTTP
+  worker      execute runs that servers keep on Temporal
   runs        show and keep the runs of a store
   infer       infer the order of tools from their hints, schemas and descriptions
   explain     show what a code means, of a diagnostic or a failure, and its repair

@@ -24,11 +24,16 @@ describe('stepwright', () => {
     expect(err).toContain('let codegen read `flights.yaml` by `specs` in the configuration');
   });
 
-  test.each(['postgres:x', 'sqlite:', 'runs.db'])('serve --store %s names what it takes', async (store) => {
-    const { code, err } = await run('serve', '--store', store);
-    expect(code).toBe(2);
-    expect(err).toContain(`--store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${store}'`);
-  });
+  test.each(['postgres:x', 'sqlite:', 'runs.db', 'temporal://'])(
+    'serve --store %s names what it takes',
+    async (store) => {
+      const { code, err } = await run('serve', '--store', store);
+      expect(code).toBe(2);
+      expect(err).toContain(
+        `--store is 'memory', 'sqlite:PATH' or 'temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE', not '${store}'`,
+      );
+    },
+  );
 
   test('--version prints the version of the package', async () => {
     const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');

@@ -19,6 +19,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./commands/run.js')).runCommand,
   validate: async () => (await import('./commands/validate.js')).validateCommand,
   serve: async () => (await import('./commands/serve.js')).serveCommand,
+  worker: async () => (await import('./commands/worker.js')).workerCommand,
   runs: async () => (await import('./commands/runs.js')).runsCommand,
   infer: async () => (await import('./commands/infer.js')).inferCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,

@@ -114,7 +114,7 @@ async function withUpstream(
 }
 
 /** The commands that run what a registry says. */
-const STARTS: readonly string[] = ['serve', 'run'];
+const STARTS: readonly string[] = ['serve', 'run', 'worker'];
 
 async function verify({ registries }: OpenRegistries, root: string): Promise<void> {
   const { verifyCurrent } = await import('../runtime/server/verify-sources.js');

@@ -1,5 +1,6 @@
 import type { DataConverter } from '@temporalio/common';
 import type { NativeConnectionOptions, WorkerOptions } from '@temporalio/worker';
+import { StoreError } from '../runtime/runs/store/store-error.js';
 
 /** Where runs are kept and executed on Temporal. */
 export interface TemporalOptions extends Pick<NativeConnectionOptions, 'tls' | 'apiKey' | 'metadata'> {
@@ -49,9 +50,54 @@ export interface ResolvedOptions extends TemporalOptions {
   readonly maxEvents: number;
 }
 
-export function resolveOptions(options: TemporalOptions): ResolvedOptions {
+/** @throws StoreError for a name that is malformed. */
+export function resolveOptions(options: TemporalOptions | string): ResolvedOptions {
   return {
     ...{ address: 'localhost:7233', namespace: 'default', taskQueue: 'stepwright', maxEvents: 10_000 },
-    ...options,
+    ...(typeof options === 'string' ? optionsIn(options) : options),
   };
+}
+
+/** The options that a name may have after `?`, and how their texts are read. */
+const PARAMETERS: Readonly<Record<string, (text: string) => TemporalOptions | undefined>> = {
+  taskQueue: (taskQueue) => (taskQueue === '' ? undefined : { taskQueue }),
+  bundlePath: (bundlePath) => (bundlePath === '' ? undefined : { bundlePath }),
+  worker: (text) => switchIn('worker', text),
+  tls: (text) => switchIn('tls', text),
+};
+
+const FORM = 'temporal://localhost:7233/default?taskQueue=stepwright';
+
+/** Reads `temporal://HOST:PORT/NAMESPACE?OPTION=VALUE&…`. */
+function optionsIn(name: string): TemporalOptions {
+  const malformed = (why: string): StoreError => new StoreError('name', name, `${why}: write ${FORM}`);
+  const url = URL.canParse(name) ? new URL(name) : undefined;
+  if (url === undefined || url.host === '') throw malformed('it has no host and port');
+  if (url.username !== '' || url.password !== '')
+    throw malformed('it has a user; pass an API key to temporal() instead');
+  const [namespace = '', ...rest] = url.pathname.slice(1).split('/');
+  if (rest.length > 0) throw malformed('it has more than a namespace after the host');
+  const options: TemporalOptions = {
+    address: url.port === '' ? `${url.hostname}:7233` : url.host,
+    ...(namespace === '' ? {} : { namespace: decodeURIComponent(namespace) }),
+  };
+  for (const [parameter, text] of url.searchParams) {
+    if (!Object.hasOwn(PARAMETERS, parameter)) {
+      const known = Object.keys(PARAMETERS).join(', ');
+      throw malformed(`it has the option '${parameter}', and those of a name are ${known}`);
+    }
+    const value = PARAMETERS[parameter]?.(text);
+    if (value === undefined) throw malformed(`its option '${parameter}' cannot be '${text}'`);
+    Object.assign(options, value);
+  }
+  return options;
+}
+
+function switchIn(name: 'worker' | 'tls', text: string): TemporalOptions | undefined {
+  return text === 'true' || text === 'false' ? { [name]: text === 'true' } : undefined;
+}
+
+/** The name of the store, for messages. */
+export function nameOf({ address, namespace, taskQueue }: ResolvedOptions): string {
+  return `temporal://${address}/${namespace}?taskQueue=${taskQueue}`;
 }

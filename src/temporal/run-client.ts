@@ -2,7 +2,9 @@ import type { Client, Connection } from '@temporalio/client';
 import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
 import { JournalFailedError } from '../runtime/runs/store/journal.js';
-import type { ResolvedOptions } from './options.js';
+import { StoreError } from '../runtime/runs/store/store-error.js';
+import { thrownText } from '../runtime/tools/exceptions.js';
+import { nameOf, type ResolvedOptions } from './options.js';
 import {
   type QueryResponse,
   type RunArguments,
@@ -47,7 +49,12 @@ export class RunClient {
   static async connect(options: ResolvedOptions): Promise<RunClient> {
     const sdk = await loadSdk('client');
     const { address, namespace, taskQueue, tls, apiKey, metadata, dataConverter } = options;
-    const connection = await sdk.Connection.connect({ address, ...defined({ tls, apiKey, metadata }) });
+    const connection = await sdk.Connection.connect({
+      address,
+      ...defined({ tls, apiKey, metadata }),
+    }).catch((error: unknown) => {
+      throw new StoreError('unreachable', nameOf(options), thrownText(error), error);
+    });
     const client = new sdk.Client({ connection, namespace, ...defined({ dataConverter }) });
     return new RunClient(sdk, connection, client, taskQueue);
   }

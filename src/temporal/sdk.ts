@@ -1,3 +1,5 @@
+import { StoreError } from '../runtime/runs/store/store-error.js';
+
 /** The packages of Temporal's SDK. They are loaded when a store opens: a server without Temporal does not need them. */
 export interface Sdk {
   readonly client: typeof import('@temporalio/client');
@@ -5,7 +7,7 @@ export interface Sdk {
   readonly activity: typeof import('@temporalio/activity');
 }
 
-/** @throws MissingSdkError where a package is not installed. */
+/** @throws StoreError where a package is not installed. */
 export async function loadSdk<Name extends keyof Sdk>(name: Name): Promise<Sdk[Name]>;
 export async function loadSdk(name: keyof Sdk): Promise<Sdk[keyof Sdk]> {
   try {
@@ -20,16 +22,7 @@ export async function loadSdk(name: keyof Sdk): Promise<Sdk[keyof Sdk]> {
         return name satisfies never;
     }
   } catch (error) {
-    throw new MissingSdkError(name, error);
-  }
-}
-
-/** Thrown where a package of the SDK cannot be loaded. */
-export class MissingSdkError extends Error {
-  override readonly name = 'MissingSdkError';
-
-  constructor(name: keyof Sdk, cause: unknown) {
-    super(`'@temporalio/${name}' could not be loaded: run \`${INSTALL}\``, { cause });
+    throw new StoreError('no_package', `@temporalio/${name}`, INSTALL, error);
   }
 }
 

@@ -31,7 +31,7 @@ export async function startWorkerOf(
       ...defined({ dataConverter }),
       activities: activitiesOf(options, activity),
     });
-    return new OwnWorker(running, connection);
+    return new OwnWorker(running, connection, options.log);
   } catch (error) {
     await connection.close();
     throw error;
@@ -56,12 +56,14 @@ class OwnWorker implements RunningWorker {
   readonly #connection: NativeConnection;
   readonly #ended: Promise<void>;
 
-  constructor(worker: Worker, connection: NativeConnection) {
+  constructor(worker: Worker, connection: NativeConnection, log: Log) {
     this.#worker = worker;
     this.#connection = connection;
     this.#ended = worker.run();
-    // Who stops the worker gets it.
-    this.#ended.catch(() => {});
+    this.#ended.catch((error: unknown) => {
+      const text = `The worker has ended, and executes no more runs: ${thrownText(error)}`;
+      log(text, { event: 'store.failed', level: 'error' });
+    });
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
+import { STORE_FORMS, sourceOf } from '../../runtime/runs/run-stores.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
 import { Misuse, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
@@ -30,23 +31,21 @@ Options:
   --stdio          over stdio (default)
   --http           over HTTP
   --port N         where to listen over HTTP (default: 3000)
-  --store STORE    where runs are kept: memory (default), or sqlite:PATH
+  --store STORE    where runs are kept: memory, sqlite:PATH, or temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE
+                   (default: STEPWRIGHT_STORE of the environment, else memory)
   --no-workflows   tools without workflows
 ${REGISTRY_HELP}`,
   OPTIONS,
   MOST_FILES,
   async (parsed, output) => {
-    const { stdio, http = false, port, store, 'no-workflows': off = false, ...choice } = parsed.values;
+    const { stdio, http = false, port, 'no-workflows': off = false, ...choice } = parsed.values;
     if (stdio && http)
       throw new Misuse('stepwright: `stepwright serve` takes `--stdio` or `--http`, not both');
     if (port !== undefined && !http)
       throw new Misuse('stepwright: `--port` is for `stepwright serve --http`');
     if (port !== undefined && !isPort(port))
       throw new Misuse(`stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${port}\``);
-    if (store !== undefined && !isStore(store))
-      throw new Misuse(
-        `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${store}'`,
-      );
+    const store = storeIn(parsed.values.store ?? process.env.STEPWRIGHT_STORE);
     const hasFiles = parsed.args.length > 0;
     return withRegistries(
       'serve',
@@ -91,8 +90,11 @@ function specsOf(
   };
 }
 
-function isStore(text: string): text is 'memory' | `sqlite:${string}` {
-  return text === 'memory' || /^sqlite:(?!:memory:$)./s.test(text);
+function storeIn(text: string | undefined): ServerSettings['store'] {
+  if (text === undefined || text === 'memory') return text;
+  const source = sourceOf(text);
+  if (source !== undefined) return source;
+  throw new Misuse(`stepwright: --store is 'memory', ${STORE_FORMS}, not '${text}'`);
 }
 
 function isPort(text: string): boolean {

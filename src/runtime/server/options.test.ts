@@ -22,16 +22,15 @@ describe('resolveSettings', () => {
   });
 
   test('takes a store in memory or in a file, whose runs wait as long as no limit is given', () => {
-    expect(resolveSettings({ store: 'memory' })).not.toHaveProperty('storePath');
-    expect(resolveSettings({ store: 'sqlite:a:b.db' })).toMatchObject({
-      storePath: 'a:b.db',
-    });
+    expect(resolveSettings({ store: 'memory' })).not.toHaveProperty('storeSource');
+    for (const store of ['sqlite:a:b.db', 'temporal://localhost:7233'] as const)
+      expect(resolveSettings({ store })).toHaveProperty('storeSource');
     const { idleMs, maxFinishedRuns } = resolveSettings({ store: 'sqlite:a.db', runs: { idleMs: 5 } }).runs;
     expect([idleMs, maxFinishedRuns]).toEqual([5, 100_000]);
     for (const store of ['sqlite:', 'postgres:x', 7]) {
       const settings = { store } as ServerSettings;
       expect(() => resolveSettings(settings)).toThrow(
-        "store must be 'memory', 'sqlite:PATH' or the value that temporal() returns, not",
+        "store must be 'memory', 'sqlite:PATH' or 'temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE' or the value that temporal() returns, not",
       );
     }
     const both: ServerSettings = { store: 'sqlite:a.db', journal: new MemoryJournal() };

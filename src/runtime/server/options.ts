@@ -8,7 +8,7 @@ import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
 import type { OwnerRule } from '../runs/run/owner.js';
 import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from '../runs/run-store.js';
-import type { RunStoreSource } from '../runs/run-stores.js';
+import { type RunStoreSource, STORE_FORMS, sourceOf } from '../runs/run-stores.js';
 import type { Journal } from '../runs/store/journal.js';
 import type { WithFactories } from '../tools/factories.js';
 import { encodedLog, type Log, type LogFunction, RECORD_LEVELS, type RecordLevel } from '../tools/log.js';
@@ -102,10 +102,10 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   /**
    * Where runs are kept that outlast a request. `'memory'`: they end with the process. `'sqlite:PATH'`: in a file, so that
    * a later process goes on with them. One server uses a file at a time. Values are not encrypted: a workflow with
-   * secrets is refused with `E_STORE_SECRETS`. `temporal()` of `stepwright/temporal`: on a Temporal server. Default:
-   * `'memory'`.
+   * secrets is refused with `E_STORE_SECRETS`. `'temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE'`, or `temporal()` of
+   * `stepwright/temporal`: on a Temporal server. Default: `'memory'`.
    */
-  readonly store?: 'memory' | `sqlite:${string}` | RunStoreSource;
+  readonly store?: 'memory' | `sqlite:${string}` | `temporal://${string}` | RunStoreSource;
   /**
    * Supplies the values of `ask.model`: JSON that fits `schema`. A value that does not fit is asked for again at most
    * twice, with the `errors`; then the step fails with `E_MODEL_VALUE`, as it does if the function throws. Its time
@@ -192,9 +192,7 @@ export interface ResolvedSettings
   readonly journal?: Journal;
   /** Whether the options say where runs are kept. */
   readonly keepsRuns: boolean;
-  /** The file of the store; missing for one in memory. */
-  readonly storePath?: string;
-  /** Of a store outside of this package's own ones. */
+  /** Missing for a store in memory, and with a journal. */
   readonly storeSource?: RunStoreSource;
   readonly model?: ModelFunction;
   readonly upstream?: UpstreamPort;
@@ -241,7 +239,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   const ofRuns = Object.entries(settings.runs ?? {}).map(([name, limit]) => [`runs.${name}`, limit] as const);
   checkLimits([...Object.entries(limits), ...ofRuns]);
   const store = storeOf(settings);
-  const outlivesProcess = store.storePath !== undefined || store.storeSource !== undefined;
+  const outlivesProcess = store.storeSource !== undefined;
   const runs = { ...(outlivesProcess ? FILE_LIMITS : DEFAULT_LIMITS), ...settings.runs };
   return {
     ...limits,
@@ -300,19 +298,16 @@ function telemetryOf({ telemetry }: ServerSettings): Pick<ServerSettings, 'telem
 }
 
 /** @throws RangeError for a malformed store, and for one beside a journal. */
-function storeOf({
-  store = 'memory',
-  journal,
-}: ServerSettings): Pick<ResolvedSettings, 'storePath' | 'storeSource'> {
+function storeOf({ store = 'memory', journal }: ServerSettings): Pick<ResolvedSettings, 'storeSource'> {
   if (store === 'memory') return {};
   const source = typeof store === 'object' && typeof store?.open === 'function' ? store : undefined;
-  const path = typeof store === 'string' ? /^sqlite:(?!:memory:$)(.+)$/s.exec(store)?.[1] : undefined;
-  if (path === undefined && source === undefined) {
+  const storeSource = typeof store === 'string' ? sourceOf(store) : source;
+  if (storeSource === undefined) {
     throw new RangeError(
-      `store must be 'memory', 'sqlite:PATH' or the value that temporal() returns, not ${JSON.stringify(store)}`,
+      `store must be 'memory', ${STORE_FORMS} or the value that temporal() returns, not ${JSON.stringify(store)}`,
     );
   }
-  if (journal === undefined) return defined({ storePath: path, storeSource: source });
+  if (journal === undefined) return { storeSource };
   const shown = typeof store === 'string' ? `'${store}' ` : '';
   throw new RangeError(`store ${shown}has a journal of its own: leave the option journal out`);
 }

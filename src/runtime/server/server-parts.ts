@@ -8,7 +8,7 @@ import { unanswerable } from '../runs/actions/answerers.js';
 import { valuePort } from '../runs/actions/model-values.js';
 import type { RunStoreOptions } from '../runs/journal-run-store.js';
 import type { RunStore } from '../runs/run-store.js';
-import { fileStore, journalStore, memoryStore } from '../runs/run-stores.js';
+import { journalStore, memoryStore } from '../runs/run-stores.js';
 import { missingIn } from '../tools/capabilities.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
@@ -55,7 +55,7 @@ export class ServerParts {
     readonly schemas: SchemaCompiler,
     registered: Registered,
   ) {
-    const { hooks, log, storePath, storeSource } = settings;
+    const { hooks, log, storeSource } = settings;
     this.registrationMemo = new RegistrationMemo(schemas);
     this.servedMemo = new ServedMemo(registry);
     this.lifecycle = new Lifecycle(hooks, log);
@@ -64,7 +64,7 @@ export class ServerParts {
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
       log(warning, { event: 'workflow.warning', level: 'warning' });
-    if (storePath !== undefined || storeSource !== undefined) this.#warnOfUndeclaredSafety();
+    if (storeSource !== undefined) this.#warnOfUndeclaredSafety();
   }
 
   /** Loads what runs workflows in prompts, once: under a loader for TypeScript another import takes a millisecond. */
@@ -141,7 +141,7 @@ export class ServerParts {
   #runStore(): RunStore {
     const { toolset, settings, schemas } = this;
     const missing = missingIn(toolset.registry);
-    const { newRunId, runs: limits, log, journal, storePath, storeSource, telemetry, localRoles } = settings;
+    const { newRunId, runs: limits, log, journal, storeSource, telemetry, localRoles } = settings;
     const { secretInputs, toolSafety, isPrivate, resultFailure } = toolset;
     const options: RunStoreOptions = {
       calls: toolset,
@@ -160,7 +160,6 @@ export class ServerParts {
       ...defined({ telemetry }),
     };
     if (storeSource !== undefined) return storeSource.open(options);
-    if (storePath !== undefined) return fileStore(storePath, options);
     return journal === undefined ? memoryStore(options) : journalStore(journal, options);
   }
 }

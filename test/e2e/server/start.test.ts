@@ -100,6 +100,10 @@ describe('a server of the built package, up to its first list', () => {
     ]);
   });
 
+  test('does not load Temporal', () => {
+    expect(modules.filter((url) => /temporal/i.test(url))).toEqual([]);
+  });
+
   test('loads no compiler of schemas and patterns', () => {
     expect(modules.filter((url) => /\/node_modules\/(ajv|ajv-formats|re2js)\//.test(url))).toEqual([]);
   });

@@ -75,7 +75,7 @@ test('the outcome is what happens when the new build takes the run', { timeout: 
       const id = await store.start(before);
       await store.close();
 
-      const operator = await openStore(store.path);
+      const operator = await openStore(`sqlite:${store.path}`);
       const { outcome, reasons } = await operator.read(async (reader) => {
         const [head] = reader.find(id);
         if (head === undefined) throw new Error('the run is not there');

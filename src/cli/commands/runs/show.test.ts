@@ -164,7 +164,7 @@ test('a store that cannot be used is refused', async () => {
     return err;
   };
   expect(await refused()).toContain('`stepwright runs list` needs `--store sqlite:PATH`');
-  expect(await refused('--store', 'memory')).toContain('`--store` is `sqlite:PATH`');
+  expect(await refused('--store', 'memory')).toContain("`--store` is 'sqlite:PATH'");
   expect(await refused('--store', `sqlite:${path}`)).toContain(`'${path}' is not a SQLite database`);
   const missing = store.file('none.db');
   expect(await refused('--store', `sqlite:${missing}`)).toContain(`there is no file '${missing}'`);

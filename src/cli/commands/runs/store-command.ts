@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import { openStore, type StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
+import { STORE_FORMS, sourceOf } from '../../../runtime/runs/run-stores.js';
 import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
 import { type Definitions, definitionsOf } from '../../../runtime/server/definitions.js';
@@ -68,17 +69,15 @@ export async function withStore(
   name: string,
   work: (store: StoreOperator) => Promise<number>,
 ): Promise<number> {
-  if (option === undefined)
+  const store = option ?? process.env.STEPWRIGHT_STORE;
+  if (store === undefined)
     throw new Misuse(
       `stepwright: \`${name}\` needs \`--store sqlite:PATH\`, the file that a server uses as its store`,
     );
-  const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(option)?.[1];
-  if (path === undefined)
-    throw new Misuse(
-      `stepwright: \`--store\` is \`sqlite:PATH\`, such as \`sqlite:runs.db\`, not \`${singleLine(option)}\``,
-    );
+  if (sourceOf(store) === undefined)
+    throw new Misuse(`stepwright: \`--store\` is ${STORE_FORMS}, not \`${singleLine(store)}\``);
   try {
-    return await work(await openStore(path));
+    return await work(await openStore(store));
   } catch (error) {
     if (error instanceof StoreError) throw new Misuse(`stepwright: ${singleLine(error.message)}`);
     throw error;

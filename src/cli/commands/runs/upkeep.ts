@@ -35,7 +35,7 @@ function copyCommand(kind: 'backup' | 'restore', help: string) {
   return storeCommand(name, help, STORE_OPTIONS, 1, async (store, { values, args: [file] }, output) => {
     if (file === undefined) throw new Misuse(`stepwright: \`${name}\` needs a file`);
     const isBackup = kind === 'backup';
-    const from = isBackup ? store : await openStore(file);
+    const from = isBackup ? store : await openStore(`sqlite:${file}`);
     const to = isBackup ? file : store.path;
     const { runs, bytes } = await from.copyTo(to);
     const text = `${isBackup ? 'backup' : 'store'} '${to}' has ${runs} ${runs === 1 ? 'run' : 'runs'}, and is intact`;

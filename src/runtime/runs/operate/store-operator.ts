@@ -2,6 +2,7 @@ import type { Failure } from '../../engine/contract.js';
 import type { Operator, OperatorCommand } from '../actions/operator-commands.js';
 import type { Retention } from '../store/journal.js';
 import type { Head, StoreReader } from '../store/reader.js';
+import { StoreError } from '../store/store-error.js';
 import type { Fork, ForkSource } from './fork.js';
 import type { MoveTarget, moveRun } from './move-run.js';
 
@@ -63,8 +64,11 @@ export interface StoreOperator {
   copyTo(path: string): Promise<StoreCopy>;
 }
 
-/** The store in a file. SQLite is loaded with the first use. */
-export async function openStore(path: string): Promise<StoreOperator> {
+/** What operates the store of a name. It is loaded with the first use. */
+export async function openStore(name: string): Promise<StoreOperator> {
+  const [, path] = /^sqlite:(.+)$/s.exec(name) ?? [];
+  if (path === undefined)
+    throw new StoreError('unsupported', name, "its runs are shown and cancelled in Temporal's web page");
   const { SqliteOperator } = await import('./sqlite-operator.js');
   return new SqliteOperator(path);
 }

@@ -16,7 +16,11 @@ export type StoreProblem =
   | 'replaced'
   | 'newer'
   | 'busy'
-  | 'closed';
+  | 'closed'
+  | 'name'
+  | 'no_package'
+  | 'unreachable'
+  | 'unsupported';
 
 /** The oldest SQLite without the fault in its write-ahead log that damages a file which several processes use. */
 export const OLDEST_SQLITE = '3.51.3';
@@ -53,6 +57,11 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
   busy: (path, detail) =>
     `the store '${path}' was locked by another process for ${detail}: end the program that keeps it locked`,
   closed: (path) => `the store '${path}' is closed`,
+  name: (path, detail) => `'${path}' does not name a store: ${detail}`,
+  no_package: (path, detail) => `the store needs '${path}', which could not be loaded: run \`${detail}\``,
+  unreachable: (path, detail) =>
+    `the store '${path}' cannot be reached (${detail}): start its server, or correct the address`,
+  unsupported: (path, detail) => `the store '${path}' cannot do that: ${detail}`,
 };
 
 /** Thrown for a store that cannot be opened or used. `problem` says why, the message what to do. */

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, expect, inject, test } from 'vitest';
+import { describeTemporal } from './host.js';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const APPROVAL = new URL('../../examples/approval/', import.meta.url).href;
+
+/** The registry of examples/approval with the options of its server. */
+const REGISTRY = `
+import { Books } from '${APPROVAL}books.js';
+import { PayExpense, ReleaseBudget, ReserveBudget } from '${APPROVAL}tools.js';
+export { registry } from '${APPROVAL}generated/approval.registry.js';
+const books = new Books('books.jsonl');
+export default {
+  tools: {
+    'reserve-budget': () => new ReserveBudget(books),
+    'release-budget': () => new ReleaseBudget(books),
+    'pay-expense': () => new PayExpense(books),
+  },
+};`;
+
+const WORKFLOW = `
+workflows:
+  hold-budget:
+    description: Reserves a budget, and releases it after a question
+    params: { amount: { type: int, required: true } }
+    graph:
+      reserved: { call: reserve-budget, args: { purpose: paper, amount: $amount } }
+      ask: { yield: Release it?, depends_on: [reserved], expects: { ok: { type: bool, required: true } } }
+`;
+
+const CLI = [
+  '--conditions=@stepwright/source',
+  '--import',
+  join(ROOT, 'scripts/register.mjs'),
+  join(ROOT, 'src/cli/main.ts'),
+];
+
+describeTemporal('commands on Temporal', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-commands-'));
+  const query = new URLSearchParams({
+    taskQueue: `commands-${randomUUID()}`,
+    bundlePath: inject('temporalBundle'),
+    worker: 'false',
+  });
+  const store = `temporal://${inject('temporalAddress')}/default?${query}`;
+  const env = {
+    ...(process.env as Record<string, string>),
+    ...{ STEPWRIGHT_STORE: store, STEPWRIGHT_SOURCE_CHECK: 'off' },
+  };
+  const file = join(folder, 'registry.mjs');
+  const registry = ['--registry', file, '--options', file];
+  const spec = join(folder, 'hold.yaml');
+  writeFileSync(file, REGISTRY);
+  writeFileSync(spec, WORKFLOW);
+  const processes: ChildProcess[] = [];
+  afterAll(() => {
+    for (const each of processes) each.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Starts `stepwright worker`. Resolves when it is ready. */
+  async function worker(): Promise<ChildProcess> {
+    const child = spawn(process.execPath, [...CLI, 'worker', ...registry], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    processes.push(child);
+    let stderr = '';
+    const ready = new Promise<void>((resolve, reject) => {
+      child.stderr.on('data', (chunk: Buffer) => {
+        stderr += chunk.toString();
+        if (stderr.includes('the worker is ready')) resolve();
+      });
+      child.once('exit', () => reject(new Error(stderr)));
+    });
+    await ready;
+    return child;
+  }
+
+  async function run(...args: readonly string[]): Promise<{ code: unknown; out: string; err: string }> {
+    const child = spawn(process.execPath, [...CLI, ...args], {
+      env,
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [out, err, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    return { code, out, err };
+  }
+
+  test('a run that a server starts is executed by workers, which end in order', {
+    timeout: 90_000,
+  }, async () => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [...CLI, 'serve', spec, ...registry],
+      env,
+      cwd: folder,
+    });
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const [first] = await Promise.all([worker(), client.connect(transport)]);
+    const call = async (name: string, input: object) => {
+      const { content, isError, structuredContent } = await client.callTool({
+        name,
+        arguments: { ...input },
+      });
+      if (isError === true) throw new Error(JSON.stringify(content));
+      return structuredContent as { readonly status: string; readonly workflow_id: string };
+    };
+    const open = await call('w_hold-budget', { amount: 12 });
+    expect(open.status).toBe('waiting');
+    first.kill('SIGTERM');
+    expect(await once(first, 'exit')).toEqual([0, null]);
+    const second = await worker();
+    const { workflow_id } = open;
+    expect((await call('cancel_workflow', { workflow_id })).status).toBe('cancelled');
+    second.kill('SIGINT');
+    expect(await once(second, 'exit')).toEqual([0, null]);
+    await client.close();
+  });
+
+  test('a name or a server that cannot be used is reported', { timeout: 60_000 }, async () => {
+    const [option, gone, file] = await Promise.all([
+      run('worker', ...registry, '--store', 'temporal://localhost:1/default?queue=a'),
+      run('worker', ...registry, '--store', 'temporal://127.0.0.1:1'),
+      run('worker', ...registry, '--store', 'sqlite:runs.db'),
+    ]);
+    expect(option).toMatchObject({ code: 1, out: '' });
+    expect(option.err).toContain("it has the option 'queue', and those of a name are taskQueue");
+    expect(gone.code).toBe(1);
+    expect(gone.err).toContain(
+      "the store 'temporal://127.0.0.1:1/default?taskQueue=stepwright' cannot be reached",
+    );
+    expect(file.code).toBe(2);
+    expect(file.err).toContain('not `sqlite:runs.db`');
+  });
+});
