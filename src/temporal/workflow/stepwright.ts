@@ -6,6 +6,9 @@ import { RunInWorkflow } from './run-in-workflow.js';
 /*
  * What a worker loads for each workflow: it has the state of one run. All else is loaded once for all of them; see
  * `bundle.ts`.
+ *
+ * A run outlasts the version that started it: a change of the commands that follow from a history is guarded by `patched`,
+ * so that histories of released versions, which tests replay, come to the same commands.
  */
 
 let host: RunInWorkflow | undefined;
