@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../graph/model.js';
 import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
@@ -13,7 +13,6 @@ import { checkSecrets } from './secrets.js';
 import { checkSettledNodes } from './settled-nodes.js';
 import { checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
-import { checkTasks } from './tasks.js';
 import { namesOf } from './values.js';
 
 export type { CheckEnvironment, ToolSignature } from './environment.js';
@@ -84,4 +83,13 @@ function checkWorkflow(
     // An unknown name may be a misspelt reference to what seems unused.
     ...(isWhole && references.length === 0 ? checkUnused(plan, environment) : []),
   ];
+}
+
+/** Reports SW4051: what is said of tasks in a workflow that clients do not start, or not by a tool. */
+function checkTasks({ graph }: WorkflowPlan): Diagnostic[] {
+  const { name, expose, task, taskSupport = 'forbidden' } = graph;
+  if (expose === undefined || expose.includes('tool')) return [];
+  const isTask = task === true && !expose.includes('prompt');
+  if (!isTask && taskSupport === 'forbidden') return [];
+  return [diagnostic('SW4051', graph.source, { workflow: name, lacks: isTask ? 'start' : 'tool' })];
 }

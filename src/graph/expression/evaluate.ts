@@ -2,8 +2,7 @@ import { type Json, unreachable, type Value } from '../json.js';
 import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import type { Span } from '../source-location.js';
 import { Allocations } from './allocations.js';
-import { describePath, describeSource } from './describe-source.js';
-import { type Budget, expressionError } from './error.js';
+import { type Budget, describePath, describeSource, expressionError } from './error.js';
 import type { EagerFunction, LazyFunction } from './function.js';
 import {
   describeArgument,

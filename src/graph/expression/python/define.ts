@@ -1,6 +1,5 @@
 import type { Value } from '../../json.js';
-import { describeSource } from '../describe-source.js';
-import { expressionError } from '../error.js';
+import { describeSource, expressionError } from '../error.js';
 import type { EagerFunction, FunctionCall, ResultKind } from '../function.js';
 import type { Expr } from '../tree.js';
 import { describeKind } from '../value.js';
