@@ -324,10 +324,16 @@ describe('two processes on a file', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  test('answer a time that comes for a run which none of them keeps', async () => {
-    const nap = graph(chain(wait('nap', { durationMs: lit(100_000) }), done('out', lit(1))));
+  test.each([
+    { what: 'a time', waits: wait('nap', { durationMs: lit(100_000) }), status: 'completed' },
+    {
+      what: 'the limit of a question',
+      waits: ask('sure', 'confirm', { timeoutMs: 100_000 }),
+      status: 'failed',
+    },
+  ])('answer $what that comes for a run which none of them keeps', async ({ waits, status }) => {
     const one = await Process.begin('one');
-    const id = await one.start(nap);
+    const id = await one.start(graph(chain(waits, done('out', lit(1)))));
     await one.store.lookAfter();
     expect(await one.journal.index.nextDue(0)).toBe(one.clock.now() + 100_000);
     one.clock.pass(100_000);
@@ -335,7 +341,7 @@ describe('two processes on a file', () => {
     one.clock.pass(0);
     await settle();
     await one.store.atRest();
-    expect(await one.get(id)).toMatchObject({ envelope: { status: 'completed' } });
+    expect(await one.get(id)).toMatchObject({ envelope: { status } });
   });
 
   test('count the runs of each other, and those that begin at once', async () => {

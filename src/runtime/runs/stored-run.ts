@@ -282,7 +282,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     if (!this.#lease.isCurrent || this.isAwaited) return false;
     const live = this.#live;
     if (live === undefined || !this.isActing) return true;
-    return live.isSafe && live.liveStatus !== 'busy' && live.nextTime >= until;
+    return live.isSafe && live.liveStatus !== 'busy' && live.nextDue >= until;
   }
 
   #onLease(event: LeaseEvent): void {

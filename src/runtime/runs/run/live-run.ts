@@ -136,6 +136,11 @@ export class LiveRun {
     return this.#open.nextTime;
   }
 
+  /** When the first of its times and limits comes, in ms since the epoch. */
+  get nextDue(): number {
+    return this.#open.nextDue;
+  }
+
   /** The open questions, the oldest first. */
   get asks(): OpenCommands['asks'] {
     return this.#open.asks;

@@ -238,6 +238,11 @@ export class OpenCommands {
     return this.#timer?.nextTime ?? Number.POSITIVE_INFINITY;
   }
 
+  /** When the first of its times and limits comes, in ms since the epoch. */
+  get nextDue(): number {
+    return this.#timer?.nextDue ?? Number.POSITIVE_INFINITY;
+  }
+
   /** Sets the timer for the earliest time. */
   armTimer(): void {
     this.#timer?.arm();

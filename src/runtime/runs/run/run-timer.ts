@@ -37,9 +37,14 @@ export class RunTimer {
     return this.#times?.first?.dueAt ?? Number.POSITIVE_INFINITY;
   }
 
+  /** When the first of its times and limits comes, in ms since the epoch. */
+  get nextDue(): number {
+    return Math.min(this.nextTime, this.#limits?.first?.dueAt ?? Number.POSITIVE_INFINITY);
+  }
+
   /** Sets the clock's timer for the earliest time. One that comes too early is set again when it comes. */
   arm(): void {
-    const dueAt = Math.min(this.nextTime, this.#limits?.first?.dueAt ?? Number.POSITIVE_INFINITY);
+    const dueAt = this.nextDue;
     if (dueAt === Number.POSITIVE_INFINITY) this.clear();
     else if (this.#armed === undefined || this.#armed.dueAt > dueAt) {
       this.#disarm();
