@@ -1,129 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as sqlite from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isNightly } from '../../../test/nightly.js';
-import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Json } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
-import type { MissingCapabilities } from '../tools/capabilities.js';
 import { type OperatorCommand, operatorItem } from './actions/operator-commands.js';
-import { JournalRunStore } from './journal-run-store.js';
-import { FakeClock } from './run/fake-clock.fixture.js';
 import type { RunStore } from './run-store.js';
-import { FILE_LIMITS, type RunLimits, type Waiter } from './run-store.js';
+import { openFolder, Process, pass, removeFolder, sharedFile, waiter } from './shared-store.fixture.js';
 import { request } from './store/journal.js';
-import type { SqliteDriver } from './store/sqlite/driver.js';
 import { SqliteJournal } from './store/sqlite/sqlite-journal.js';
 import { SqliteReader } from './store/sqlite/store-reader.js';
-import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool, unattended } from './store.fixture.js';
+import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool } from './store.fixture.js';
 
-let folder: string;
-const opened: Process[] = [];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'stepwright-shared-'));
-});
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((process) => process.end()));
-  rmSync(folder, { recursive: true });
-});
-
-let ids = 0;
-
-/** What a process has of a file: its journal, its clocks and its runs. */
-class Process {
-  readonly clock = new FakeClock();
-  readonly log: string[] = [];
-  readonly calls: string[] = [];
-  readonly store: JournalRunStore;
-
-  private constructor(
-    readonly name: string,
-    readonly journal: SqliteJournal,
-    tools: Readonly<Record<string, Tool>>,
-    limits: Partial<RunLimits>,
-    missing: MissingCapabilities,
-  ) {
-    this.store = new JournalRunStore(
-      { hasRuns: true, open: async () => ({ journal: unattended(journal) }) },
-      {
-        calls: {
-          callTool: async (tool, input, context) => {
-            this.calls.push(tool);
-            return (tools[tool] ?? ok)(input, context);
-          },
-          readResource: async () => ({ ok: true, value: {} }),
-          evaluate: async () => ok(null),
-        },
-        schemas: new SchemaCompiler(),
-        clock: this.clock,
-        secretInputs: () => [],
-        toolSafety: (tool) => (tool === 'tool-charge' ? 'none' : 'key'),
-        missing,
-        holdsUnsafeCalls: true,
-        resultFailure: (_, value) =>
-          typeof value === 'string' ? undefined : { code: 'E_OUTPUT_SCHEMA', message: 'must be string' },
-        log: (text) => void this.log.push(String(text)),
-        newRunId: () => `run-${++ids}`,
-        limits: { ...FILE_LIMITS, ...limits },
-      },
-    );
-  }
-
-  static async begin(
-    name: string,
-    tools: Readonly<Record<string, Tool>> = {},
-    limits: Partial<RunLimits> = {},
-    driver: SqliteDriver = sqlite,
-    missing: MissingCapabilities = () => [],
-  ): Promise<Process> {
-    const path = join(folder, 'runs.db');
-    const journal = await SqliteJournal.open(path, {
-      ...{ pollMs: 1, leaseMs: 1_000, synchronous: 'normal', monotonicNow: () => now, driver },
-    });
-    const process = new Process(name, journal, tools, limits, missing);
-    opened.push(process);
-    await process.store.resumeAll();
-    return process;
-  }
-
-  async start(of: Graph): Promise<string> {
-    const answer = await this.store.start({ owner: ada, graph: of, input: {} }, waiter());
-    return envelopeIn(answer).workflow_id;
-  }
-
-  get(id: string) {
-    return this.store.get(ada, id);
-  }
-
-  submit(id: string, actionId: string, result: boolean) {
-    return this.store.submit(ada, id, { actionId, result }, waiter());
-  }
-
-  async end(): Promise<void> {
-    this.store.endAll('the end');
-    await this.journal.close();
-  }
-}
-
-function waiter(): Waiter {
-  const { signal } = new AbortController();
-  return { answerMs: 45_000, request: { signal, requestId: '1', progress: () => {}, principal: ada } };
-}
-
-/** The monotonic clock of all processes, in ms. */
-let now = 0;
-
-async function pass(ms: number, ...processes: readonly Process[]): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 250) {
-    now += 250;
-    for (const { store } of processes) await store.lookAfter();
-  }
-}
+beforeEach(openFolder);
+afterEach(removeFolder);
 
 const asking = graph(chain(ask('sure'), call('a'), ask('still'), done('out', step('sure'))));
 
@@ -131,7 +21,7 @@ describe('a process that lacks a tool of a run', () => {
   const capability = { kind: 'tool', name: 'tool-a' } as const;
   const old = () => Process.begin('old', {}, { capabilityMs: 500 }, sqlite, () => [capability]);
   const listed = async () => {
-    const reader = await SqliteReader.open(join(folder, 'runs.db'));
+    const reader = await SqliteReader.open(sharedFile());
     const rows = reader.list({ limit: 10 });
     reader.close();
     return rows;
@@ -496,7 +386,7 @@ describe('two processes on a file', () => {
     const ann = { kind: 'operator', name: 'ann', reason: 'seen in the bank' } as const;
     let items = 0;
     const send = async (id: string, process: Process, command: OperatorCommand): Promise<Json> => {
-      const operator = await SqliteJournal.open(join(folder, 'runs.db'), { pollMs: 1 });
+      const operator = await SqliteJournal.open(sharedFile(), { pollMs: 1 });
       const item = operatorItem({ run: id, id: `item-${++items}`, at: 7 }, command, ann);
       const response = request(operator, item);
       for (let round = 0; round < 20; round += 1) {
@@ -588,7 +478,7 @@ describe('two processes on a file', () => {
     for (let run = 0; run < 2; run += 1) void one.start(graph(chain(call('a'), done('out', step('a')))));
     await expect.poll(() => one.calls).toEqual(['tool-a', 'tool-a']);
     await one.end();
-    const database = new sqlite.DatabaseSync(join(folder, 'runs.db'));
+    const database = new sqlite.DatabaseSync(sharedFile());
     database.exec("UPDATE state SET row = '{' WHERE run = 1");
     database.close();
     const other = await Process.begin('other');

@@ -52,7 +52,7 @@ export class TransitionLog {
 }
 
 /** Fails the workflow task, and not the run. */
-export class ReplayError extends Error {
+class ReplayError extends Error {
   override readonly name = 'ReplayError';
 
   constructor(index: number, events: readonly Event[] = []) {
