@@ -31,7 +31,8 @@ interface LocalRuns {
 interface Quota {
   /** In the order in which they began. */
   readonly runs: Set<string>;
-  open: number;
+  /** Those of them that are not over. */
+  readonly open: Set<string>;
 }
 
 /** Finds the runs of a journal that this process alone uses. */
@@ -53,17 +54,17 @@ class LocalIndex {
     const { quota, alias } = listing;
     this.#runs.set(run, listing);
     if (alias !== undefined) this.#aliases.set(alias, run);
-    const group = this.#quotas.get(quota) ?? { runs: new Set(), open: 0 };
+    const group = this.#quotas.get(quota) ?? { runs: new Set(), open: new Set() };
     this.#quotas.set(quota, group);
     group.runs.add(run);
-    group.open += 1;
+    group.open.add(run);
   }
 
   ended(run: string, at: number): void {
     const quota = this.#quotaOf(run);
     if (quota === undefined || this.#ends.has(run)) return;
     this.#ends.set(run, at);
-    quota.open -= 1;
+    quota.open.delete(run);
   }
 
   remove(run: string): void {
@@ -72,7 +73,8 @@ class LocalIndex {
     if (listing === undefined || group === undefined) return;
     this.#runs.delete(run);
     if (listing.alias !== undefined) this.#aliases.delete(listing.alias);
-    if (!this.#ends.delete(run)) group.open -= 1;
+    this.#ends.delete(run);
+    group.open.delete(run);
     group.runs.delete(run);
     if (group.runs.size === 0) this.#quotas.delete(listing.quota);
   }
@@ -89,15 +91,15 @@ class LocalIndex {
   }
 
   open(quota: string): { readonly runs: number; readonly questions: number } {
-    const { runs = [], open = 0 } = this.#quotas.get(quota) ?? {};
+    const open = this.#quotas.get(quota)?.open ?? new Set();
     let questions = 0;
-    for (const run of runs) questions += this.#store.questionsOf(run);
-    return { runs: open, questions };
+    for (const run of open) questions += this.#store.questionsOf(run);
+    return { runs: open.size, questions };
   }
 
   openOf(prefix: string): number {
     let count = 0;
-    for (const [quota, { open }] of this.#quotas) if (quota.startsWith(prefix)) count += open;
+    for (const [quota, { open }] of this.#quotas) if (quota.startsWith(prefix)) count += open.size;
     return count;
   }
 
