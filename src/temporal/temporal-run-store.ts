@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '../decorators/context.js';
 import { defined } from '../graph/defined.js';
+import type { Graph } from '../graph/model.js';
 import { toolsIn } from '../graph/nodes.js';
-import { clip } from '../graph/printable-text.js';
+import { clip, clipText } from '../graph/printable-text.js';
 import { sha256Hex } from '../graph/sha256.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
 import { planOf } from '../plan/compile.js';
@@ -29,6 +30,7 @@ import { secretsRefusal } from '../runtime/runs/run-stores.js';
 import { recorded } from '../runtime/runs/store/host-rows.js';
 import { RunMask } from '../runtime/secrets/run-mask.js';
 import { runRef } from '../runtime/tools/port.js';
+import { planLines } from '../runtime/trace/kinds.js';
 import type { ResolvedOptions } from './options.js';
 import { type RunArguments, type RunRequests, workflowIdsOf } from './protocol.js';
 import { RunClient, type RunMemo } from './run-client.js';
@@ -63,11 +65,10 @@ export class TemporalRunStore implements RunStore {
     if (failure !== undefined) return { ok: false, failure };
     const client = await this.#client();
     const args = this.#argumentsOf(run, waiter);
-    const { name, description = '' } = graph;
     return client.start(args, {
-      memo: { ...memoOf(run, waiter), workflow: name, ref: runRef(args.run) },
-      summary: clip(name),
-      details: description,
+      memo: { ...memoOf(run, waiter), workflow: graph.name, ref: runRef(args.run) },
+      summary: clip(graph.name),
+      details: detailsOf(graph),
     });
   }
 
@@ -246,4 +247,12 @@ function memoOf({ owner, graph }: NewRun, { request }: Waiter): Required<RunMemo
 
 function hashedQuota(owner: Owner, remoteAddress?: string): string {
   return sha256Hex(quotaOf(owner, remoteAddress)).slice(0, 32);
+}
+
+/** What Temporal's web page shows of a workflow: its description and its steps. Temporal refuses more than 20,000 bytes. */
+function detailsOf(graph: Graph): string {
+  const steps = planLines(planOf(graph), () => undefined).map(
+    ({ number, depth, text }) => `${'   '.repeat(depth)}${number}. ${text}`,
+  );
+  return clipText([graph.description ?? '', steps.join('\n')].filter(Boolean).join('\n\n'), 5_000);
 }
