@@ -18,7 +18,7 @@ const REGISTRY = `
 import { Books } from '${APPROVAL}books.js';
 import { PayExpense, ReleaseBudget, ReserveBudget } from '${APPROVAL}tools.js';
 export { registry } from '${APPROVAL}generated/approval.registry.js';
-const books = new Books('books.jsonl');
+const books = new Books(new URL('books.jsonl', import.meta.url).pathname);
 export default {
   tools: {
     'reserve-budget': () => new ReserveBudget(books),
