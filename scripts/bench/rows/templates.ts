@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +26,8 @@ interface Nunjucks {
 }
 
 const PEERS = new URL('../peers/', import.meta.url);
+
+const PYTHON = fileURLToPath(new URL('templates.py', PEERS));
 
 /** Texts of the workflows in the specification, in the language that both engines have. */
 const TEMPLATES = [
@@ -55,9 +58,13 @@ const CONTEXT = {
   },
 } as const satisfies JsonObject;
 
-/** Templates of durable workflows, compared with nunjucks if it is installed. */
+/** Templates of durable workflows, compared with the engines that are installed. */
 export async function templates(sizes: Sizes): Promise<Row[]> {
-  if (missingTemplates().length > 0) return [];
+  return [...(await besideNunjucks(sizes)), ...(await besidePython(sizes))];
+}
+
+async function besideNunjucks(sizes: Sizes): Promise<Row[]> {
+  if (!hasNunjucks()) return [];
   const nunjucks = createRequire(PEERS)('nunjucks') as Nunjucks;
   const environment = new nunjucks.Environment(null, { autoescape: false, throwOnUndefined: true });
   const compile = () => TEMPLATES.map((text) => new nunjucks.Template(text, environment, 'bench', true));
@@ -93,10 +100,58 @@ export async function templates(sizes: Sizes): Promise<Row[]> {
   ];
 }
 
-/** The packages that templates are compared with and that are not installed. */
+/** Jinja2 of Python, for orientation: another language, in a process of its own, which takes turns with this one. */
+async function besidePython(sizes: Sizes): Promise<Row[]> {
+  if (!hasJinja2()) return [];
+  const trees = TEMPLATES.map(lower);
+  if (JSON.stringify(python(sizes).texts) !== JSON.stringify(trees.map(evaluated))) {
+    throw new Error('a template gives another text with Jinja2');
+  }
+  const cost = await inTurns(
+    {
+      ours: timed(TEMPLATES.length, sizes.goMs, () => trees.map(evaluated)),
+      peer: () => python(sizes).rendered,
+      lowering: timed(TEMPLATES.length, sizes.goMs, () => TEMPLATES.map(lower)),
+      compiling: () => python(sizes).compiled,
+    },
+    sizes,
+  );
+  const unit = 'µs' as const;
+  const peer = (value: number) => ({ name: 'Jinja2, Python', value });
+  return [
+    row({ name: 'template: rendered', unit, ours: cost.ours, peer: peer(cost.peer) }),
+    row({ name: 'template: parsed and lowered', unit, ours: cost.lowering, peer: peer(cost.compiling) }),
+  ];
+}
+
+/** What Jinja2 makes of the templates, and its CPU time in µs for each. */
+interface PythonFigures {
+  readonly texts: readonly string[];
+  readonly rendered: number;
+  readonly compiled: number;
+}
+
+function python({ goMs }: Pick<Sizes, 'goMs'>): PythonFigures {
+  const input = JSON.stringify({ templates: TEMPLATES, context: CONTEXT, goMs });
+  const { status, stdout, stderr } = spawnSync('python3', [PYTHON], { input, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`Jinja2 ended with status ${status}:\n${stderr}`);
+  return JSON.parse(stdout) as PythonFigures;
+}
+
+/** The engines that templates are compared with and that are not installed. */
 export function missingTemplates(): string[] {
-  const isInstalled = existsSync(fileURLToPath(new URL('node_modules/nunjucks', PEERS)));
-  return isInstalled ? [] : ['nunjucks: not installed (`npm run bench:peers`)'];
+  return [
+    ...(hasNunjucks() ? [] : ['nunjucks: not installed (`npm run bench:peers`)']),
+    ...(hasJinja2() ? [] : ['Jinja2: not installed (`python3 -m pip install jinja2`)']),
+  ];
+}
+
+function hasNunjucks(): boolean {
+  return existsSync(fileURLToPath(new URL('node_modules/nunjucks', PEERS)));
+}
+
+function hasJinja2(): boolean {
+  return spawnSync('python3', ['-c', 'import jinja2']).status === 0;
 }
 
 function lower(template: string): Expr {
