@@ -35,22 +35,19 @@ export async function agents(sizes: Sizes): Promise<Row[]> {
 }
 
 async function submissions(commands: Graph, sizes: Sizes): Promise<Row[]> {
+  const store = runStoreOf();
+  const questions = await lineOf(QUESTION);
   const answers = { command: { stdout: '', stderr: '', exit_code: 0 }, question: { confirmed: true } };
   const { command, question } = await inTurns(
     {
-      command: timed(ACTIONS, sizes.goMs, () => drive(runStoreOf(), commands, answers.command)),
-      question: timed(ACTIONS, sizes.goMs, await driver(QUESTION, answers.question)),
+      command: timed(ACTIONS, sizes.goMs, () => drive(store, commands, answers.command)),
+      question: timed(ACTIONS, sizes.goMs, () => drive(store, questions, answers.question)),
     },
     sizes,
   );
   const peer = { name: 'a question', value: question };
   const target = { of: 'ratio', atMost: 1.3 } as const;
   return [row({ name: 'store: result of a command, in memory', unit: 'µs', ours: command, peer, target })];
-}
-
-async function driver(step: object, answer: object): Promise<() => Promise<void>> {
-  const graph = await lineOf(step);
-  return () => drive(runStoreOf(), graph, answer);
 }
 
 /** Answers to the actions of a run in a file. */

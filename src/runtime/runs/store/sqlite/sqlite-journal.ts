@@ -37,6 +37,9 @@ import { keyColumn, keyIn, type LargeText } from './texts.js';
 /** So long may a single run keep the event loop, in ms. */
 const ALONE_MS = 2;
 
+/** The checksums of so many runs that wait are kept, of at most so many rows each. */
+const KEPT_SUMS = { runs: 100, rows: 1_000 };
+
 /** One thing to write. Says why it is refused. */
 type Write = (now: GroupEffect) => Error | undefined;
 
@@ -66,6 +69,8 @@ export class SqliteJournal implements RunJournal {
   readonly #group: GroupCommit<Write>;
   /** Runs that this process holds, as it has written them last. */
   readonly #holdings = new Map<string, Holding>();
+  /** The checksums of runs that wait, as this process has written them last: the oldest first. */
+  readonly #idleSums = new Map<string, RunSums>();
   /** When the event loop turned last before a commit. */
   #turnedAt = 0;
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -277,6 +282,7 @@ export class SqliteJournal implements RunJournal {
     } catch (error) {
       this.leases.undoBeat();
       this.#holdings.clear();
+      this.#idleSums.clear();
       throw storeError(error, this.path);
     }
     for (const run of effect.runs) this.#notify(run);
@@ -285,13 +291,16 @@ export class SqliteJournal implements RunJournal {
 
   #write(entry: EncodedEntry, effect: GroupEffect): Error | undefined {
     const { run, seq, epoch, consumed } = entry;
-    const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
+    const isEnd = entry.becomes !== undefined && isOver(entry.becomes.status);
+    const isAtRest = entry.releases ?? isEnd;
     const isPlain = !isAtRest && entry.begins === undefined;
     const previous = (isPlain ? this.#continued(entry) : undefined) ?? this.#advanced(entry, isAtRest);
     if (previous instanceof Error) return previous;
     const { n, status, sums } = previous;
-    if (isAtRest) this.#holdings.delete(run);
-    else {
+    if (isAtRest) {
+      this.#holdings.delete(run);
+      if (!isEnd) this.#keepSums(run, sums);
+    } else {
       this.#holdings.set(run, { n, seq, epoch, status: entry.becomes?.status ?? status, sums });
       this.leases.beat();
     }
@@ -325,8 +334,7 @@ export class SqliteJournal implements RunJournal {
         ...[n, key, response, sumOf(key, response)],
       );
     }
-    if (entry.becomes !== undefined && isOver(entry.becomes.status))
-      this.#run('DELETE FROM inbox WHERE run = ?', n);
+    if (isEnd) this.#run('DELETE FROM inbox WHERE run = ?', n);
     for (const large of entry.large) this.#keepText(n, large);
     if (consumed.length > 0) effect.runs.add(run);
     return undefined;
@@ -362,17 +370,14 @@ export class SqliteJournal implements RunJournal {
     entry: EncodedEntry,
     isAtRest: boolean,
   ): Pick<Holding, 'n' | 'status' | 'sums'> | JournalConflictError {
-    const { run, seq, expectedSeq, epoch } = entry;
+    const { run, seq, epoch } = entry;
     const previous = this.#head(run);
     const why = this.#refusalOf(entry, previous);
     if (why !== undefined) return new JournalConflictError(entry, why);
     if (previous !== undefined) this.#move(previous, entry);
     const head = previous ?? this.#begin(entry);
     if (head === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
-    const holding = this.#holdings.get(run);
-    const isHeld = holding?.seq === expectedSeq && holding.epoch === head.epoch;
-    const sums = isHeld ? holding.sums : new RunSums();
-    if (!isHeld && previous !== undefined) this.#tables.rowsOf(previous, sums);
+    const sums = previous === undefined ? new RunSums() : this.#sumsOf(run, previous);
     sums.apply(entry);
     this.#run(
       'UPDATE runs SET seq = ?, epoch = ?, holder = ?, missing = NULL, identity = ?, sum = ?, sum_seq = ? WHERE n = ?',
@@ -380,6 +385,23 @@ export class SqliteJournal implements RunJournal {
       ...[identitySum(head), sums.total, seq, head.n],
     );
     return { n: head.n, status: head.status, sums };
+  }
+
+  /** The checksums of the rows of a run as they are. The rows are read if another process may have written them. */
+  #sumsOf(run: string, head: Head): RunSums {
+    const kept = this.#holdings.get(run)?.sums ?? this.#idleSums.get(run);
+    this.#idleSums.delete(run);
+    if (kept !== undefined && kept.total === head.sum && head.sumSeq === head.seq) return kept;
+    const sums = new RunSums();
+    this.#tables.rowsOf(head, sums);
+    return sums;
+  }
+
+  #keepSums(run: string, sums: RunSums): void {
+    if (sums.rows > KEPT_SUMS.rows) return;
+    this.#idleSums.set(run, sums);
+    const [oldest] = this.#idleSums.keys();
+    if (oldest !== undefined && this.#idleSums.size > KEPT_SUMS.runs) this.#idleSums.delete(oldest);
   }
 
   /** Why an entry does not follow what is there. */
