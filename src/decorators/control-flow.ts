@@ -231,6 +231,13 @@ export interface AskOptions extends OrderOptions {
    * only, in `list_workflows`; the owner of the run, if not named, is refused. Default: the owner of the run.
    */
   readonly answerBy?: Answerer | readonly [Answerer, ...Answerer[]];
+  /**
+   * When an open question is marked as reminded, in milliseconds: in the log, in the state of the run, in its spans. It
+   * is given once for each attempt, and is less than `timeoutMs`. Default: no reminder.
+   */
+  readonly remindAfterMs?: number;
+  /** Who may answer as well from the reminder on. Default: the same callers. */
+  readonly escalateTo?: Answerer | readonly [Answerer, ...Answerer[]];
 }
 
 /** Options of `ask.value`. */

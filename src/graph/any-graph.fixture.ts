@@ -106,6 +106,12 @@ const { scope } = fc.letrec<{ scope: Scope; node: Node }>((tie) => {
       message: expr,
       answerBy: fc.constant([{ kind: 'owner' }, { kind: 'role', role: 'team lead', except: 'owner' }]),
     }),
+    kind('ask', {
+      mode: fc.constant('info'),
+      message: expr,
+      remindAfterMs: fc.integer({ min: 1, max: 9 }),
+      escalateTo: fc.constant([{ kind: 'role', role: 'lead' }]),
+    }),
     kind('wait', { durationMs: expr }),
     kind('set', { updates: fc.tuple(fc.record({ field: id, value: expr })) }),
     kind('return', { value: expr }),

@@ -142,6 +142,9 @@ export class RunSpans implements RunTelemetry {
       case 'waiting':
         this.#eventOf(fact.node, 'stepwright.node.waiting');
         return;
+      case 'reminded':
+        this.#eventOf(fact.node, 'stepwright.node.reminded');
+        return;
       case 'answered':
         this.#eventOf(fact.node, 'stepwright.node.answered');
         return;

@@ -116,6 +116,7 @@ interface ShownRun {
     readonly parameters: object;
     readonly answer_by?: readonly Answerer[];
     readonly expires_at?: string;
+    readonly reminded_at?: string;
   }[];
 }
 
@@ -155,9 +156,12 @@ export function runText(shownRun: ShownRun): string {
     ),
     ...part(
       'waits for',
-      actions.map(({ action_id, type, parameters, answer_by = OWNER, expires_at }) => {
+      actions.map(({ action_id, type, parameters, answer_by = OWNER, expires_at, reminded_at }) => {
         const by = type === 'prompt' ? [`by ${describeAnswerers(answer_by)}`] : [];
-        const about = [...by, ...(expires_at === undefined ? [] : [`until ${expires_at}`])].join(', ');
+        const reminder = reminded_at === undefined ? [] : [`reminded at ${reminded_at}`];
+        const about = [...by, ...(expires_at === undefined ? [] : [`until ${expires_at}`]), ...reminder].join(
+          ', ',
+        );
         return singleLine(`${action_id}: ${parametersText(parameters)}${about === '' ? '' : ` (${about})`}`);
       }),
     ),

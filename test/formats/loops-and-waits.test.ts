@@ -108,8 +108,43 @@ test('who answers a question', async () => {
   ]);
 });
 
+test('who is reminded of a question, and who may answer then', async () => {
+  const keys = 'answer_by: lead, remind_after: 4h, escalate_to: [cfo, owner]';
+  const graph = await onlyGraph(workflow(`a: { yield: "Sure?", expects: { ok: { type: bool } }, ${keys} }`));
+  expect(nodesOf(graph)).toMatchObject([
+    {
+      answerBy: [{ kind: 'role', role: 'lead' }],
+      remindAfterMs: 14_400_000,
+      escalateTo: [{ kind: 'role', role: 'cfo' }, { kind: 'owner' }],
+    },
+  ]);
+});
+
 describe('faults', () => {
   test.each([
+    [
+      'a: { yield: x, expects: { ok: { type: bool } }, escalate_to: lead }',
+      [
+        'SW4052 the reminder of question `a` has no effect: it says to whom it is escalated, and not after what time',
+      ],
+    ],
+    [
+      'a: { yield: x, expects: { ok: { type: bool } }, remind_after: 2h, timeout: 1h }',
+      [
+        'SW4052 the reminder of question `a` has no effect: its time limit of 3600000 ms ends it before 7200000 ms',
+      ],
+    ],
+    [
+      'a: { yield: x, expects: { ok: { type: bool } }, remind_after: 0 }',
+      ['SW4015 `remindAfterMs` of step `a` must be from 1 to'],
+    ],
+    [
+      'a: { yield: x, expects: { ok: { type: bool } }, remind_after: soon, escalate_to: [] }',
+      [
+        'SW5006 `remind_after` of node `a` must be milliseconds, or a time such as `30s`, not `soon`',
+        'SW5006 `escalate_to` of node `a` must be a role, or a list of roles, not an empty list',
+      ],
+    ],
     ['a: { repeat: { call: t }, max_iterations: 2 }', ['SW5007 node `a` needs `until`']],
     ['a: { repeat: { call: t }, until: $a == 1 }', ['SW5007 node `a` needs `max_iterations`']],
     [

@@ -113,9 +113,9 @@ class Host {
         this.#call(command, { kind: 'function', who: command.node, tool: 'f', input: command.args });
         break;
       case 'requestAction': {
-        const { id, node, action, deliveredAt, dueAt } = command;
+        const { id, node, action, deliveredAt, remindedAt, dueAt } = command;
         if (dueAt !== undefined) this.#alarm(id, dueAt, node);
-        if (deliveredAt !== undefined) break;
+        if ((deliveredAt ?? remindedAt) !== undefined) break;
         if (action.type === 'step') {
           this.#rescue(command.id, node, action);
           break;

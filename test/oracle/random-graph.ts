@@ -357,11 +357,12 @@ function anyUndo(tape: Tape, id: string, names: Names): object {
 
 function anyQuestion(tape: Tape, names: Names): object {
   const mode = tape.of(['confirm', 'text', 'choice', 'info', 'yield'] as const);
-  const message: Expr = { kind: 'text', style: 'display', parts: ['well? ', anyValue(tape, names)] };
+  const well: Expr = { kind: 'text', style: 'display', parts: ['well? ', anyValue(tape, names)] };
+  const asked = { mode, message: well, ...(mode === 'text' ? { remindAfterMs: 12 } : {}) };
   if (mode === 'choice')
-    return { mode, message, options: lit(tape.of<Json>([['a', 'b'], ['a'], [], ['a', 'a'], 'a'])) };
+    return { ...asked, options: lit(tape.of<Json>([['a', 'b'], ['a'], [], ['a', 'a'], 'a'])) };
   const expects = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
-  return mode === 'yield' ? { mode, message, expects } : { mode, message };
+  return mode === 'yield' ? { ...asked, expects } : asked;
 }
 
 function anyTime(tape: Tape): object {

@@ -37,7 +37,7 @@ export function watchOwed(engine: Engine): Watcher {
       if (command.kind === 'cancelTimer') owed.delete(command.timer);
       else if (command.kind === 'cancelCall') owed.delete(command.call);
       else {
-        demand(owed.has(command.id) === isDelivered(command), `${command.id} is commanded twice`);
+        demand(owed.has(command.id) === isAgain(command), `${command.id} is commanded twice`);
         owed.set(command.id, unnumbered(command));
       }
     }
@@ -53,9 +53,9 @@ export function watchOwed(engine: Engine): Watcher {
   };
 }
 
-/** Whether it is an action that is requested again because it was delivered. */
-function isDelivered(command: Command): boolean {
-  return command.kind === 'requestAction' && command.deliveredAt !== undefined;
+/** Whether it is an action that is requested again because it was delivered, or a reminder of it was given. */
+function isAgain(command: Command): boolean {
+  return command.kind === 'requestAction' && (command.deliveredAt ?? command.remindedAt) !== undefined;
 }
 
 /** Without its place in the order of issue. */
@@ -63,10 +63,11 @@ function unnumbered({ seq: _, ...command }: Command & { readonly seq?: number })
   return command as Command;
 }
 
-/** An answer that did not fit leaves its question open. */
+/** An answer that did not fit leaves its question open, and so does a reminder. */
 function isOpenStill(event: Event, state: RunState): boolean {
   if (event.kind === 'actionDelivered') return true;
-  return event.kind === 'actionSubmitted' && commandOf(state, event.command) !== undefined;
+  const mayStay = event.kind === 'actionSubmitted' || event.kind === 'timerFired';
+  return mayStay && commandOf(state, event.command) !== undefined;
 }
 
 /** A state that was written down and read again goes on byte for byte as the one that was not, for an equal graph too. */
@@ -240,13 +241,13 @@ function sibling(key: string, id: string): string {
   return key.slice(0, start) + id + (bracket < 0 ? '' : key.slice(bracket));
 }
 
-/** No command has an id that another one had, unless it is the same action as it was delivered, and no idempotency key goes with two inputs. */
+/** No command has an id that another one had, unless it is the same action as it was delivered or with its reminder, and no idempotency key goes with two inputs. */
 export function watchIdentity(): Watcher {
   const ids = new Set<string>();
   const inputs = new Map<string, string>();
   return ({ advance }) => {
     for (const command of advance.commands) {
-      demand(ids.has(command.id) === isDelivered(command), `the id ${command.id} is used twice`);
+      demand(ids.has(command.id) === isAgain(command), `the id ${command.id} is used twice`);
       ids.add(command.id);
       if (command.kind !== 'callTool') continue;
       const sent = bytes([command.tool, command.input]);

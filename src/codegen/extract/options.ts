@@ -374,6 +374,8 @@ const failRules: Rules<FailOptions> = { ...orderRules, code: text };
 const askRules: Rules<AskOptions> = {
   ...orderRules,
   answerBy: { expected: "who may answer: `role('lead')`" },
+  remindAfterMs: milliseconds,
+  escalateTo: { expected: "who may answer after the reminder: `role('manager')`" },
 };
 
 const askModelRules: Rules<AskModelOptions> = {

@@ -94,6 +94,8 @@ export interface AskDefinition extends StepDetails {
   /** Of a value. */
   readonly schema?: JsonSchema;
   readonly answerBy?: readonly Answerer[];
+  readonly remindAfterMs?: number;
+  readonly escalateTo?: readonly Answerer[];
 }
 
 /** An agent of the client: its class, its name with `@` before it, or null for the one that drives the run. */

@@ -200,26 +200,35 @@ export class StepLowering {
 
   #ask(definition: AskDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
     const { nodes, scope } = this.#context;
-    const { mode, binding, schema, answerBy } = definition;
+    const { mode, binding, schema, remindAfterMs } = definition;
     const attempts = this.#attempts(definition, origin, source);
     const guidance = this.#text('guidance', definition, origin);
     const resources = this.#resources(definition, source);
     const message = this.#values.value(definition.message, origin);
     const options = definition.options && { options: this.#values.value(definition.options, origin) };
     const expects = schema && { expects: this.#schema(schema, id, source) };
-    const answerers = answerBy && { answerBy: this.#answerers(answerBy, id, source) };
+    const answerBy = this.#answerers('answerBy', definition, id, source);
+    const escalateTo = this.#answerers('escalateTo', definition, id, source);
+    const answering = defined({ answerBy, remindAfterMs, escalateTo });
     if (binding !== undefined) scope.bind(binding, answerOf(mode, id, source));
     const details = this.#details(definition, origin);
     const more = { ...resources, ...guidance, ...attempts, ...details, source };
-    nodes.add({ kind: 'ask', id, mode, message, ...options, ...expects, ...answerers, ...more });
+    nodes.add({ kind: 'ask', id, mode, message, ...options, ...expects, ...answering, ...more });
   }
 
   /** Programs in JavaScript may name none. */
-  #answerers(answerBy: readonly Answerer[], id: string, place: SourceLocation): readonly Answerer[] {
-    if (answerBy.every(isAnswerer) && isListOfAnswerers(answerBy)) return answerBy;
-    const reason = '`answerBy` must be owner(), role(name), or a list of at least one and none twice';
+  #answerers(
+    option: 'answerBy' | 'escalateTo',
+    definition: AskDefinition,
+    id: string,
+    place: SourceLocation,
+  ): readonly Answerer[] | undefined {
+    const answerers = definition[option];
+    if (answerers === undefined || (answerers.every(isAnswerer) && isListOfAnswerers(answerers)))
+      return answerers;
+    const reason = `\`${option}\` must be owner(), role(name), or a list of at least one and none twice`;
     this.#context.report(place, new InvalidOptionError({ owner: `step '${id}'`, reason }));
-    return [{ kind: 'owner' }];
+    return undefined;
   }
 
   #schema(schema: JsonSchema, id: string, place: SourceLocation): JsonSchema {

@@ -104,6 +104,19 @@ describe('questions', () => {
     ]);
   });
 
+  test('say when they are reminded of, and who may answer then', () => {
+    const late = { remindAfterMs: 60_000, escalateTo: role('manager') } as const;
+    const { graph } = start.step(ask.confirm('Sure?', late)).step(ask.text('When?')).build();
+    expect(graph.nodes).toMatchObject([
+      { remindAfterMs: 60_000, escalateTo: [{ kind: 'role', role: 'manager' }] },
+      expect.not.objectContaining({ remindAfterMs: expect.anything() }),
+    ]);
+    const owners = ask.confirm('Sure?', { ...late, escalateTo: owner() }).bind('sure');
+    expect(problems(start.step(owners))).toEqual([expect.stringContaining('may answer from the beginning')]);
+    const empty = ask.confirm('Sure?', { ...late, escalateTo: [] as never }).bind('sure');
+    expect(problems(start.step(empty))).toEqual([expect.stringContaining('`escalateTo` must be owner()')]);
+  });
+
   test.each([
     [[]],
     [[owner(), owner()]],

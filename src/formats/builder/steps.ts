@@ -2,6 +2,7 @@ import type { AskOptions } from '../../decorators/control-flow.js';
 import type { NoInput, ToolClass } from '../../decorators/tool.js';
 import type { RetryOptions } from '../../decorators/workflow.js';
 import type { Answerer } from '../../graph/answerers.js';
+import { defined } from '../../graph/defined.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type {
   AgentLike,
@@ -178,10 +179,16 @@ function asking(mode: AskDefinition['mode'], message: string, more: Partial<AskD
   return new AskBuilder({ kind: 'ask', mode, message: text(message), resources: [], ...more });
 }
 
-/** @param options who may answer; missing for the owner of the run. */
-function answeredBy({ answerBy }: AskOptions = {}): Pick<AskDefinition, 'answerBy'> {
-  if (answerBy === undefined) return {};
-  return { answerBy: Array.isArray(answerBy) ? [...answerBy] : [answerBy as Answerer] };
+/** @param options who answers; missing for the owner of the run. */
+function answeredBy({ answerBy, remindAfterMs, escalateTo }: AskOptions = {}): Answering {
+  return defined({ answerBy: answerers(answerBy), remindAfterMs, escalateTo: answerers(escalateTo) });
+}
+
+type Answering = Pick<AskDefinition, 'answerBy' | 'remindAfterMs' | 'escalateTo'>;
+
+function answerers(option: AskOptions['answerBy']): readonly Answerer[] | undefined {
+  if (option === undefined) return undefined;
+  return Array.isArray(option) ? [...option] : [option as Answerer];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Answerer, describeAnswerers, isListOfAnswerers, isRole } from '../answerers.js';
+import { type Answerer, answererKey, describeAnswerers, isListOfAnswerers, isRole } from '../answerers.js';
 import { textsOf } from '../expression/traversal.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
@@ -11,6 +11,7 @@ import {
   type NodeFault,
   numberIn,
   outOfRange,
+  type SchemaParts,
   usualKind,
 } from './descriptor.js';
 import type { NodeBase, ResourceReader } from './node.js';
@@ -43,6 +44,10 @@ export interface AskNode extends NodeBase, ResourceReader {
    * run without authentication all callers without authentication that know its id.
    */
   readonly answerBy?: readonly Answerer[];
+  /** A reminder of each attempt that is not answered by then, in milliseconds. Not for `model`. Default: no reminder. */
+  readonly remindAfterMs?: number;
+  /** Who may answer as well from the reminder on: at least one, each once. */
+  readonly escalateTo?: readonly Answerer[];
 }
 
 /** A part of the input of a node, and the keys and indexes that lead to it. */
@@ -74,18 +79,9 @@ export const ask: KindDescriptor<AskNode> = {
         feeds: z
           .strictObject({ node: z.string(), path: z.array(z.union([z.string(), z.int().nonnegative()])) })
           .exactOptional(),
-        answerBy: z
-          .array(
-            z.union([
-              z.strictObject({ kind: z.literal('owner') }),
-              z.strictObject({
-                kind: z.literal('role'),
-                role: z.string().refine(isRole, 'a role is 1 to 128 printable characters without quotes'),
-                except: z.literal('owner').exactOptional(),
-              }),
-            ]),
-          )
-          .exactOptional(),
+        answerBy: answerersSchema(z).exactOptional(),
+        remindAfterMs: z.number().exactOptional(),
+        escalateTo: answerersSchema(z).exactOptional(),
       })
       .refine(({ mode, options }) => (mode === 'choice') === (options !== undefined), {
         path: ['options'],
@@ -100,22 +96,59 @@ export const ask: KindDescriptor<AskNode> = {
         path: ['feeds'],
         error: 'only the value of a `model` feeds the input of a call',
       })
-      .refine(({ mode, answerBy }) => mode !== 'model' || answerBy === undefined, {
-        path: ['answerBy'],
-        error: 'a `model` is answered by a model',
-      })
-      .refine(({ answerBy }) => answerBy === undefined || isListOfAnswerers(answerBy), {
-        path: ['answerBy'],
-        error: 'name at least one, and none twice',
-      }),
+      .refine(
+        ({ mode, answerBy, remindAfterMs, escalateTo }) =>
+          mode !== 'model' || (answerBy ?? remindAfterMs ?? escalateTo) === undefined,
+        {
+          path: ['mode'],
+          error: 'a `model` is answered by a model, without a reminder',
+        },
+      ),
   expressions: { message: true, options: true },
   value: answerSchema,
   isRetryable: true,
   waits: true,
+  faults: reminderFaults,
   describe: ({ mode, options, message, answerBy }, print) =>
     `ask ${answerBy === undefined ? '' : `${describeAnswerers(answerBy)} `}for ${ANSWERS[mode]}${options === undefined ? '' : ` of ${print(options)}`}: ${print(message)}`,
   shape: 'question',
 };
+
+function answerersSchema(z: SchemaParts['z']): z.ZodType<readonly Answerer[]> {
+  const role = z.string().refine(isRole, 'a role is 1 to 128 printable characters without quotes');
+  return z
+    .array(
+      z.union([
+        z.strictObject({ kind: z.literal('owner') }),
+        z.strictObject({ kind: z.literal('role'), role, except: z.literal('owner').exactOptional() }),
+      ]),
+    )
+    .refine(isListOfAnswerers, 'name at least one, and none twice');
+}
+
+/** SW4015 for a time out of range, SW4052 for a reminder without effect. */
+function reminderFaults(node: AskNode): readonly NodeFault[] {
+  const { id, answerBy, remindAfterMs, escalateTo, timeoutMs } = node;
+  const useless = (problem: string): NodeFault[] => [{ code: 'SW4052', params: { step: id, problem } }];
+  if (remindAfterMs === undefined)
+    return escalateTo === undefined
+      ? []
+      : useless('it says to whom it is escalated, and not after what time');
+  if (timeoutMs !== undefined && remindAfterMs >= timeoutMs)
+    return useless(`its time limit of ${timeoutMs} ms ends it before ${remindAfterMs} ms`);
+  if (escalateTo !== undefined && addedBy(escalateTo, answerBy).length === 0)
+    return useless('those to whom it is escalated may answer from the beginning');
+  return outOfRange(node, 'remindAfterMs', remindAfterMs, REMINDER);
+}
+
+/** Those to whom a question is escalated and who may not answer it before. Without `answerBy` the owner may. */
+export function addedBy(
+  escalateTo: readonly Answerer[],
+  answerBy: readonly Answerer[] = [{ kind: 'owner' }],
+): readonly Answerer[] {
+  const keys = new Set(answerBy.map(answererKey));
+  return escalateTo.filter((each) => !keys.has(answererKey(each)));
+}
 
 /** What an answer looks like; see {@link AskNode}. */
 function answerSchema(node: AskNode): JsonSchema {
@@ -157,6 +190,11 @@ export interface WaitNode extends NodeBase {
 const DURATION = {
   ...between(0, MAX_DURATION_MS),
   text: `from 0 to ${MAX_DURATION_MS} (milliseconds, ten years)`,
+};
+
+const REMINDER = {
+  ...between(1, MAX_DURATION_MS),
+  text: `from 1 to ${MAX_DURATION_MS} (milliseconds, ten years)`,
 };
 
 export const wait: KindDescriptor<WaitNode> = {

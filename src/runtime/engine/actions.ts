@@ -11,6 +11,7 @@ import type {
   DelegateAction,
   Failure,
   McpCallAction,
+  OwedCommand,
   ShellAction,
   StepAction,
 } from './events.js';
@@ -33,6 +34,14 @@ export function mayAskModel(action: Action): boolean {
 /** Whether a client does the action, in a time that begins with its delivery. */
 export function isClientWork(action: Action): action is Exclude<Action, AskAction | StepAction> {
   return action.type !== 'ask' && action.type !== 'step';
+}
+
+/** When an action is no longer open; undefined without a time limit. */
+export function limitOf({
+  dueAt,
+  reminder,
+}: Pick<Extract<OwedCommand, { kind: 'requestAction' }>, 'dueAt' | 'reminder'>): number | undefined {
+  return reminder === undefined ? dueAt : reminder.limitAt;
 }
 
 /** The options of a choice. */

@@ -1,6 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
+import { addedBy } from '../../graph/kinds/waits.js';
 import { DELIVERY_GRACE_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
 import { asksModel, fits, isClientWork } from './actions.js';
 import { attemptFailed, complete, failPaused, leavePause } from './attempt.js';
@@ -11,6 +12,8 @@ import type { NodeRecord } from './records.js';
 import type { Transition } from './transition.js';
 
 // What becomes of an action that a node waits for.
+
+const OWNER = { kind: 'owner' } as const;
 
 /** The command that requests it. */
 export type Request = Extract<OwedCommand, { kind: 'requestAction' }>;
@@ -84,6 +87,29 @@ export function actionFailed(
   if (action.type === 'step') failPaused(transition, node, failure);
   else attemptFailed(transition, node, { failure });
   return true;
+}
+
+/** Reminds of a question that is still open. Those to whom it is escalated may answer it from now on. [N14] */
+export function remind(
+  transition: Transition,
+  node: NodeRecord,
+  { kind, id, node: key, action, seq, reminder }: Request,
+): void {
+  const { escalateTo = [], limitAt } = reminder ?? {};
+  const others = addedBy(escalateTo, action.answerBy);
+  const answerBy = others.length === 0 ? action.answerBy : [...(action.answerBy ?? [OWNER]), ...others];
+  const next = { ...action, ...defined({ answerBy }) };
+  const dueAt = defined({ dueAt: limitAt });
+  transition.reissueCommand(node, {
+    kind,
+    id,
+    node: key,
+    action: next,
+    seq,
+    remindedAt: transition.at,
+    ...dueAt,
+  });
+  transition.report({ kind: 'reminded', node: key, command: id, action: next });
 }
 
 /** Begins the time limit of work of the client when it is delivered first. [N12] */

@@ -2,7 +2,7 @@ import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
 import { isClientWork } from './actions.js';
-import { actionDelivered, actionFailed, actionSubmitted, valueRefused } from './answers.js';
+import { actionDelivered, actionFailed, actionSubmitted, remind, valueRefused } from './answers.js';
 import { attemptDueAt, attemptFailed, complete, leavePause, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
@@ -307,11 +307,18 @@ function callFailed(
 /** Handles a timeout, a deadline, or the end of a backoff or a `wait`. */
 function timerFired(transition: Transition, node: NodeRecord, command: OwedCommand): boolean {
   if (command.kind === 'startTimer') timerElapsed(transition, node, command);
-  else if (command.dueAt === undefined) return false;
+  else if (command.kind === 'requestAction' && command.reminder !== undefined)
+    remind(transition, node, command);
+  else if (command.dueAt === undefined || isRemindedAgain(transition, command)) return false;
   else if (command.kind === 'callTool' && command.isCompensation) {
     withdraw(transition, command, failures.timeout(DEFAULT_TIMEOUT_MS));
   } else commandTimedOut(transition, node, command);
   return true;
+}
+
+/** The reminder of a question has come once more: its limit comes later. */
+function isRemindedAgain({ at }: Transition, command: OwedCommand): boolean {
+  return command.kind === 'requestAction' && command.remindedAt !== undefined && at < (command.dueAt ?? 0);
 }
 
 function timerElapsed(transition: Transition, node: NodeRecord, { id, purpose }: Timer): void {

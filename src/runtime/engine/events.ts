@@ -81,7 +81,11 @@ export type Command =
       readonly action: Action;
       /** Of work of the client, when it was delivered. */
       readonly deliveredAt?: number;
-      /** Missing without a time limit. */
+      /** Of a question, when a reminder was given. */
+      readonly remindedAt?: number;
+      /** Of a question with a reminder to come, as its node has it. The time limit is `limitAt`. */
+      readonly reminder?: { readonly escalateTo?: readonly Answerer[]; readonly limitAt?: number };
+      /** When its reminder comes, or else its time limit. Missing without one. */
       readonly dueAt?: number;
     }
   /** Calls a pure function of the registry. The host passes copies of `args` and returns plain JSON. */
@@ -373,6 +377,8 @@ export type Fact =
       readonly action?: Action;
       readonly until?: number;
     }
+  /** A question was not answered before its reminder. The action has those who may answer from now on. */
+  | { readonly kind: 'reminded'; readonly node: string; readonly command: string; readonly action: Action }
   /** An action was answered. */
   | { readonly kind: 'answered'; readonly node: string; readonly command: string; readonly value: Json }
   /** The value of a model or the result of a delegation did not fit its schema. `tries` counts from 1; after `of` tries the attempt has failed. */

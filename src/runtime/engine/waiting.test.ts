@@ -136,6 +136,54 @@ describe('N7: a question', () => {
     ]);
   });
 
+  describe('N14: with a reminder', () => {
+    const lead = { kind: 'role', role: 'lead' } as const;
+    const owed = (run: Run) => outstanding(run.state).commands[0];
+
+    test('is marked once, and then may be answered by others until its limit', () => {
+      const question = ask('a', 'confirm', { remindAfterMs: 20, escalateTo: [lead], timeoutMs: 50 });
+      const run = new Run(graph([question], { failFast: false }));
+      expect(owed(run)).toMatchObject({ dueAt: 1_020, reminder: { escalateTo: [lead], limitAt: 1_050 } });
+      run.at = 1_025;
+      run.fires('a');
+      const answerBy = [{ kind: 'owner' }, lead];
+      expect(owed(run)).toMatchObject({ id: 'a#1', action: { answerBy }, remindedAt: 1_025, dueAt: 1_050 });
+      expect(owed(run)).not.toHaveProperty('reminder');
+      expect(run.commands).toEqual([owed(run)]);
+      expect(run.last.facts).toMatchObject([
+        { kind: 'reminded', node: 'a', command: 'a#1', action: { answerBy } },
+      ]);
+      expect(run.fires('a').last).toMatchObject({ changes: [], facts: [] });
+      expect(run.status('a')).toBe('waiting');
+      run.at = 1_050;
+      expect(run.fires('a').tables.nodes.a?.failure).toMatchObject({ code: 'E_TIMEOUT' });
+    });
+
+    test('keeps those who may answer where it is not escalated, and is answered as before', () => {
+      const answerBy = [lead];
+      const run = new Run(
+        graph([ask('a', 'text', { answerBy, remindAfterMs: 20 })], { returns: step('a', 'input') }),
+      ).fires('a');
+      expect(owed(run)).toMatchObject({ action: { answerBy } });
+      expect(owed(run)).not.toHaveProperty('dueAt');
+      expect(run.fires('a').last).toMatchObject({ changes: [], facts: [] });
+      expect(run.answers('a', { input: 'x' }).state.run.result).toBe('x');
+    });
+
+    test('is reminded of again in the next attempt', () => {
+      const run = new Run(graph([ask('a', 'text', { remindAfterMs: 20, retry: again(1) })])).fires('a');
+      const failure = { code: 'E_GONE', message: 'left' };
+      run.send({ kind: 'actionFailed', at: run.at, command: 'a#1', failure });
+      expect(owed(run)).toMatchObject({ id: 'a#2', reminder: {} });
+    });
+
+    test('comes before the end of the run alone', () => {
+      const run = new Run(graph([ask('a', 'text', { remindAfterMs: 20 })]), {}, 1_020);
+      expect(owed(run)).toMatchObject({ dueAt: 1_020 });
+      expect(run.fires('a').state.run.failure?.code).toBe('E_DEADLINE');
+    });
+  });
+
   test('the run’s deadline bounds it', () => {
     const run = new Run(graph([ask('a')]), {}, 5_000).fires('a');
     expect(run.state.run.failure?.code).toBe('E_DEADLINE');

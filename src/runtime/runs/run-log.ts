@@ -1,4 +1,6 @@
+import { describeAnswerers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
+import type { Fact } from '../engine/contract.js';
 import type { Log, LogRecord } from '../tools/log.js';
 
 /** A run, as the log names it. */
@@ -25,6 +27,17 @@ export function logStart(log: Log, { ref, workflow }: LoggedRun, isResumed = fal
     run: ref,
     workflow,
   });
+}
+
+/** Logs the reminders of questions that are still open. */
+export function logReminders(log: Log, { ref, workflow }: LoggedRun, facts: readonly Fact[]): void {
+  for (const fact of facts) {
+    if (fact.kind !== 'reminded') continue;
+    const { node, action } = fact;
+    const who = action.answerBy === undefined ? 'the owner of the run' : describeAnswerers(action.answerBy);
+    const text = `run ${ref} of workflow \`${workflow}\` waits for an answer of ${who} to its step \`${node}\``;
+    log(text, { event: 'run.reminded', level: 'warning', run: ref, workflow, node });
+  }
 }
 
 /** Logs the end of a run. What went wrong is in its answer, and may hold what the log must not show. */

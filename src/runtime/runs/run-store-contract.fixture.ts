@@ -370,6 +370,25 @@ export function runStoreContract(
         await ada.cancel(id);
       });
 
+      test('is escalated after its reminder to those who may answer from then on', async () => {
+        const [ada, lead] = [client(), client(anyone(['lead']))];
+        const escalateTo = [{ kind: 'role', role: 'lead' }] as const;
+        const { workflow_id: id } = await ada.start(
+          graph(chain(ask('sure', 'confirm', { remindAfterMs: 300, escalateTo }), ask('note', 'text'))),
+        );
+        const own = async () => (await store.toAnswer(lead.owner)).find(({ message }) => message === 'sure?');
+        expect(await own()).toBeUndefined();
+        await expect.poll(own, PATIENCE).toMatchObject({ action_id: 'sure#1' });
+        const { action } = await ada.get(id);
+        expect(action).toMatchObject({ answer_by: [{ kind: 'owner' }, ...escalateTo] });
+        expect(action).toHaveProperty('reminded_at');
+        expect(action).not.toHaveProperty('expires_at');
+        const question = await own();
+        expect(await lead.submit(question?.workflow_id ?? '', { result: true })).toMatchObject({ ok: true });
+        await expect.poll(() => ada.get(id), PATIENCE).toMatchObject({ action: { action_id: 'note#1' } });
+        await ada.cancel(id);
+      });
+
       test('has a list of its runs, the latest first', async () => {
         const ada = client();
         const ids: string[] = [];

@@ -24,7 +24,7 @@ import { observeFacts, type RunEvent, type RunResumption, type RunStart } from '
 import { RunInbox } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
 import type { groupOf } from './run-limits.js';
-import { logEnd, logFault, logStart } from './run-log.js';
+import { logEnd, logFault, logReminders, logStart } from './run-log.js';
 import {
   type InspectedRun,
   type NewRun,
@@ -458,6 +458,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     switch (event.kind) {
       case 'facts':
         this.#forgetClient(event.facts);
+        logReminders(this.#parts.log, this.#logged, event.facts);
         if (this.#waiting !== undefined)
           observeFacts(event, this.#waiting.observe, (error) => this.logFault(error));
         break;

@@ -120,6 +120,7 @@ export class DerivedSecrets {
       case 'retrying':
       case 'waiting':
       case 'answered':
+      case 'reminded':
       case 'valueRefused':
       case 'jumped':
       case 'branchTaken':

@@ -21,7 +21,7 @@ export type LogEvent =
   | 'model.failed'
   | `upstream.${'drift' | 'unreachable'}`
   | `specs.${'loaded' | 'refused' | 'header_ignored'}`
-  | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten' | 'waits_for_capability'}`
+  | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten' | 'waits_for_capability' | 'reminded'}`
   | `server.${'listening' | 'draining' | 'drained' | 'unanswered' | 'stop'}`
   | `process.${'stray_error' | 'fatal_error' | 'stray_output' | 'exit_in_call'}`
   | `connection.${'message' | 'aborted' | 'progress' | 'unread'}`

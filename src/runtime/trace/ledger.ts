@@ -203,6 +203,7 @@ export class Ledger {
         this.#open(node).isUnread = !fact.outcome.ok;
         return;
       case 'stateSet':
+      case 'reminded':
       case 'valueRefused':
       case 'compensating':
       case 'compensationSkipped':

@@ -2,7 +2,7 @@ import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
-import { type ActionRequest, asksModel, requestOf } from '../engine/actions.js';
+import { type ActionRequest, asksModel, limitOf, requestOf } from '../engine/actions.js';
 import { agentItemOf } from '../engine/agent-loops.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
@@ -99,7 +99,7 @@ function openActions(
         ...requestOf(action),
         schema: action.schema,
         ...defined({ answer_by: action.answerBy }),
-        ...expiry(command.dueAt),
+        ...expiry(limitOf(command)),
       });
     } else if (command.kind === 'startTimer' && model.kind === 'wait' && !command.id.includes(':')) {
       actions.push({ ...head, type: 'wait', resume_at: isoTime(command.dueAt) });

@@ -105,6 +105,41 @@ describe('a question for a role, over HTTP', () => {
     expect(await listOf(url, bob)).toMatchObject({ to_answer: [] });
   });
 
+  test('is escalated after a reminder, which the log has', async () => {
+    const graph = workflow('late', [
+      ask('sure', {
+        answerBy: [{ kind: 'role', role: 'lead' }],
+        remindAfterMs: 200,
+        escalateTo: [{ kind: 'role', role: 'clerk' }],
+      }),
+    ]);
+    const { server, log } = desk({ workflows: [{ graph }] });
+    const url = await listening(server);
+    const workflow_id = runIn(await freshCall(url, 'w_late', {}, ada));
+    expect(await listOf(url, eve)).toMatchObject({ to_answer: [] });
+    await expect.poll(() => listOf(url, eve)).toMatchObject({ to_answer: [{ action_id: 'sure#1' }] });
+    const status = await freshCall(url, 'get_workflow_status', { workflow_id }, ada);
+    expect(status.structuredContent).toMatchObject({
+      action: {
+        answer_by: [
+          { kind: 'role', role: 'lead' },
+          { kind: 'role', role: 'clerk' },
+        ],
+        reminded_at: expect.any(String),
+      },
+    });
+    expect(log).toContainEqual(
+      expect.stringMatching(
+        /^run [0-9a-f]{12} of workflow `late` waits for an answer of a caller with the role 'lead', or a caller with the role 'clerk' to its step `sure`$/,
+      ),
+    );
+    const [question] = (await listOf(url, eve)).to_answer as [{ workflow_id: string }];
+    const answer = { workflow_id: question.workflow_id, result: true };
+    expect((await freshCall(url, 'submit_result', answer, eve)).structuredContent).toMatchObject({
+      status: 'accepted',
+    });
+  });
+
   test('is not answered with roles that are not a list of roles', async () => {
     const { server } = desk(settings);
     const url = await listening(server);

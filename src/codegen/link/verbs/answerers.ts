@@ -1,5 +1,7 @@
 import { type Answerer, answererKey, isRole } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
+import type { AskNode } from '../../../graph/model.js';
 import { readStatic } from '../../extract/read-options.js';
 import type { ExpressionSyntax } from '../../syntax.js';
 import { symbolOf, unwrap } from '../../verbs.js';
@@ -11,15 +13,32 @@ const EXAMPLES = "`role('lead')`, `owner()`, or a list of them";
 
 type Reader = Pick<Linker, 'scope'>;
 
-/** The option `answerBy` of a question; nothing where it has a fault, which is reported. */
-export function answerByOf(
+/** The options of a question about who answers it; undefined where one has a fault, which is reported. */
+export function answeringOf(
   linker: Reader,
-  { syntax }: VerbOptions,
-): { readonly answerBy?: readonly Answerer[] } | undefined {
-  const argument = syntax.answerBy && unwrap(syntax.answerBy);
-  if (argument === undefined) return {};
+  { values, syntax }: VerbOptions,
+): Pick<AskNode, 'answerBy' | 'remindAfterMs' | 'escalateTo'> | undefined {
+  const answerBy = answerersOf(linker, syntax.answerBy);
+  const escalateTo = answerersOf(linker, syntax.escalateTo);
+  if (answerBy === 'faulty' || escalateTo === 'faulty') return undefined;
+  const { remindAfterMs } = values;
+  return {
+    ...defined({ answerBy, escalateTo }),
+    ...(typeof remindAfterMs === 'number' ? { remindAfterMs } : {}),
+  };
+}
+
+function answerersOf(
+  linker: Reader,
+  syntax: ExpressionSyntax | undefined,
+): readonly Answerer[] | 'faulty' | undefined {
+  const argument = syntax && unwrap(syntax);
+  if (argument === undefined || argument.kind === 'undefined') return undefined;
   const items = argument.kind === 'array' ? argument.items : [{ value: argument, spread: false }];
-  if (items.length === 0) return refuseAnswerers(linker, argument, 'the list of who may answer is empty');
+  if (items.length === 0) {
+    refuseAnswerers(linker, argument, 'the list of who may answer is empty');
+    return 'faulty';
+  }
   const reading = items.map((item) =>
     item.spread
       ? refuse(
@@ -30,8 +49,8 @@ export function answerByOf(
         )
       : readAnswerer(linker, item.value),
   );
-  if (!reading.every((each) => each !== undefined)) return undefined;
-  return { answerBy: [...new Map(reading.map((each) => [answererKey(each), each])).values()] };
+  if (!reading.every((each) => each !== undefined)) return 'faulty';
+  return [...new Map(reading.map((each) => [answererKey(each), each])).values()];
 }
 
 function readAnswerer(linker: Reader, argument: ExpressionSyntax): Answerer | undefined {

@@ -1,5 +1,4 @@
 import { currentSchema } from '../../../formats/json-schema/dialect.js';
-import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
@@ -11,7 +10,7 @@ import type { CallSyntax } from '../../verbs.js';
 import { lowerExpression } from '../expressions.js';
 import { boundToNode, type NodeCore, type StepOutcome } from '../nodes.js';
 import { readOptionsOf } from '../options.js';
-import { answerByOf } from './answerers.js';
+import { answeringOf } from './answerers.js';
 import { type Linker, refuse } from './linker.js';
 
 /** The verbs that ask for a value of a type, and the modes of their nodes. */
@@ -21,22 +20,22 @@ type ValueVerb = keyof typeof MODES;
 
 /** What is asked for, and the schema of the answer. */
 interface ValueRead {
+  /** The options about who answers. */
+  readonly answering: NonNullable<ReturnType<typeof answeringOf>>;
   readonly message: Expr;
   /** Missing where neither the type nor an option says it, which has not been reported. */
   readonly schema?: JsonSchema;
   /** Set where the schema is written out. */
   readonly isWritten?: true;
-  readonly answerBy?: readonly Answerer[];
 }
 
 /** `ask.value<T>(message, options)` and `ask.model<T>(message, options)` as steps. */
 export function linkValue(linker: Linker, verb: ValueVerb, call: CallSyntax): StepOutcome | undefined {
   const reading = readValue(linker, verb, call, 'arguments');
   if (reading === undefined) return undefined;
-  const { message, schema, answerBy } = reading;
+  const { message, schema, answering } = reading;
   if (schema === undefined) return refuseType(linker, verb, call);
-  const who = defined({ answerBy });
-  const core: NodeCore = { kind: 'ask', mode: MODES[verb], message, expects: schema, ...who };
+  const core: NodeCore = { kind: 'ask', mode: MODES[verb], message, expects: schema, ...answering };
   return linker.outcome(core, linker.attempts(), boundToNode(linker.scope.id));
 }
 
@@ -52,16 +51,16 @@ export function readValue(
     return refuse(linker, callee.place, 'a question without a text', `write \`ask.${verb}('…')\``);
   const message = lowerExpression(text, linker[from]);
   const reading = readOptionsOf(`ask.${verb}`, options, report);
-  const who = reading && answerByOf(linker, reading);
-  if (message === undefined || reading === undefined || who === undefined) return undefined;
+  const answering = reading && answeringOf(linker, reading);
+  if (message === undefined || reading === undefined || answering === undefined) return undefined;
   if (reading.values.schema !== undefined) {
     const schema = currentSchema(reading.values.schema as JsonSchema);
     const faults = schemaDiagnostics(schema, { owner: `the schema of \`ask.${verb}\``, place: callee.place });
     for (const fault of faults) report(fault);
-    return faults.length > 0 ? undefined : { message, schema, isWritten: true, ...who };
+    return faults.length > 0 ? undefined : { message, schema, isWritten: true, answering };
   }
   const { schema } = type === undefined || isNever(type) ? {} : schemaOfValue(withoutUndefined(type));
-  return { message, ...defined({ schema }), ...who };
+  return { message, ...defined({ schema }), answering };
 }
 
 /** Reports a value that has no type, or one without a JSON form. */

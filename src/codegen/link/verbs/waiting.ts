@@ -17,7 +17,7 @@ import {
 import { TRUTH } from '../operators-and-methods.js';
 import { readOptionsOf } from '../options.js';
 import { readArrow } from '../scope.js';
-import { answerByOf } from './answerers.js';
+import { answeringOf } from './answerers.js';
 import { standInFor } from './calls.js';
 import { type Linker, readEntries, refuse } from './linker.js';
 
@@ -34,7 +34,7 @@ export function linkAsk(linker: Linker, mode: AskMode, call: CallSyntax): StepOu
   const { args, callee } = call;
   const [text, list] = args;
   const argument = readOptionsOf(`ask.${mode}`, args[OPTIONS_AT[mode]], linker.scope.report);
-  const who = argument && answerByOf(linker, argument);
+  const who = argument && answeringOf(linker, argument);
   if (text === undefined) {
     const what = `a question without a text`;
     return refuse(linker, callee.place, what, `write \`ask.${mode}('…')\``);
@@ -81,7 +81,7 @@ function answered(
 function linkPick(
   linker: Linker,
   { args, callee }: CallSyntax,
-  asked: Pick<AskNode, 'kind' | 'message' | 'answerBy'> | undefined,
+  asked: Pick<AskNode, 'kind' | 'message' | 'answerBy' | 'remindAfterMs' | 'escalateTo'> | undefined,
 ): StepOutcome | undefined {
   const [, list, given] = args;
   if (list === undefined || given === undefined) {

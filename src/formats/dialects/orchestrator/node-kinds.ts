@@ -28,7 +28,10 @@ const KEYS: Readonly<
     others: ['as', 'step', 'steps', 'max_iterations', 'concurrency', 'on_item_error', 'on_error'],
   },
   repeat: { marks: ['repeat'], others: ['until', 'max_iterations', 'delay', 'on_limit', 'on_error'] },
-  yield: { marks: ['expects', 'yield'], others: ['message', 'answer_by', 'except'] },
+  yield: {
+    marks: ['expects', 'yield'],
+    others: ['message', 'answer_by', 'except', 'remind_after', 'escalate_to'],
+  },
   wait: { marks: ['wait', 'wait_until'], others: [] },
   compensate: { marks: [], others: ['steps'] },
   error: { marks: [], others: ['message', 'code'] },

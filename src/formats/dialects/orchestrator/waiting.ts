@@ -1,4 +1,5 @@
 import { type Answerer, isListOfAnswerers, isRole } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { NodeBase } from '../../../graph/kinds/node.js';
 import type { AskNode, WaitNode } from '../../../graph/kinds/waits.js';
@@ -21,7 +22,7 @@ export function lowerYield(context: NodeContext, base: NodeBase): AskNode | unde
   if (message === undefined) fields.require('message');
   const expects = fields.object('expects');
   if (expects === undefined) fields.require('expects');
-  const answerers = answerersOf(context);
+  const answering = answeringOf(context);
   if (message === undefined || expects === undefined) return undefined;
   return {
     ...base,
@@ -29,37 +30,52 @@ export function lowerYield(context: NodeContext, base: NodeBase): AskNode | unde
     mode: 'yield',
     message: references.text(message),
     expects: lowerExpected(reports, expects),
-    ...answerers,
+    ...answering,
   };
 }
 
-/** `answer_by` names roles, or `owner` for the owner of the run; `except: owner` leaves the owner out who has a role. */
-function answerersOf({ spec, reports }: NodeContext): Pick<AskNode, 'answerBy'> {
+/**
+ * `answer_by` names roles, or `owner` for the owner of the run, and `escalate_to` those who may answer after `remind_after`;
+ * `except: owner` leaves the owner out who has a role.
+ */
+function answeringOf(context: NodeContext): Pick<AskNode, 'answerBy' | 'remindAfterMs' | 'escalateTo'> {
+  const { spec, reports } = context;
   const { fields } = spec;
-  const value = fields.value('answer_by');
   const except = fields.oneOf('except', ['owner']);
-  if (value === undefined) {
-    const at = fields.entry('except')?.key;
-    if (at !== undefined)
-      reports.report('SW5007', at, { what: `\`except\` of ${fields.where}`, key: 'answer_by' });
-    return {};
-  }
-  const names = textsOf(reports, value, `\`answer_by\` of ${fields.where}`);
-  const answerBy = names.flatMap((name): Answerer[] => {
-    if (!checkLiteral(reports, name, 'answer_by')) return [];
+  const answerBy = answerersOf(context, 'answer_by', except);
+  const escalateTo = answerersOf(context, 'escalate_to', except);
+  const excepting =
+    except && !fields.has('answer_by') && !fields.has('escalate_to') && fields.entry('except');
+  if (excepting)
+    reports.report('SW5007', excepting.key, { what: `\`except\` of ${fields.where}`, key: 'answer_by' });
+  const after = fields.value('remind_after');
+  const remindAfterMs = after && durationOf(reports, after, `\`remind_after\` of ${fields.where}`);
+  return defined({ answerBy, remindAfterMs, escalateTo });
+}
+
+function answerersOf(
+  { spec, reports }: NodeContext,
+  key: 'answer_by' | 'escalate_to',
+  except: 'owner' | undefined,
+): readonly Answerer[] | undefined {
+  const { fields } = spec;
+  const value = fields.value(key);
+  if (value === undefined) return undefined;
+  const names = textsOf(reports, value, `\`${key}\` of ${fields.where}`);
+  const answerers = names.flatMap((name): Answerer[] => {
+    if (!checkLiteral(reports, name, key)) return [];
     if (name.value !== 'owner') {
       if (isRole(name.value)) return [{ kind: 'role', role: name.value, ...(except && { except }) }];
-      fields.mismatch('answer_by', name, 'a role: 1 to 128 printable characters without quotes');
+      fields.mismatch(key, name, 'a role: 1 to 128 printable characters without quotes');
       return [];
     }
     if (except === undefined) return [{ kind: 'owner' }];
-    const problem = 'has `owner` in `answer_by` and in `except`: remove one of them';
+    const problem = `has \`owner\` in \`${key}\` and in \`except\`: remove one of them`;
     reports.report('SW5011', name, { node: spec.id, problem });
     return [];
   });
-  if (names.length === 0 && value.kind === 'list')
-    fields.mismatch('answer_by', value, 'a role, or a list of roles');
-  return isListOfAnswerers(answerBy) ? { answerBy } : {};
+  if (names.length === 0 && value.kind === 'list') fields.mismatch(key, value, 'a role, or a list of roles');
+  return isListOfAnswerers(answerers) ? answerers : undefined;
 }
 
 /** Makes a wait: for a time, or until a moment. */

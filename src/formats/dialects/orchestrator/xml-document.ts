@@ -119,7 +119,15 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
     children: [...NODES, 'output', 'on_error'],
   },
   yield: {
-    attributes: { ...NODE, message: 'text', answer_by: 'names', except: 'text', timeout: 'number' },
+    attributes: {
+      ...NODE,
+      message: 'text',
+      answer_by: 'names',
+      except: 'text',
+      remind_after: 'number',
+      escalate_to: 'names',
+      timeout: 'number',
+    },
     children: ['expects', 'output'],
   },
   wait: { attributes: { ...NODE, for: 'number', until: 'text' }, children: [] },

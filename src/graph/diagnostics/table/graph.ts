@@ -268,6 +268,11 @@ export const graphFaults = {
         : `workflow \`${p.workflow}\` says how its tool is called as a task, and it has no tool`,
     () => 'set the option in the workflow that clients start, or expose this one',
   ),
+  SW4052: error(
+    (p: { step: string; problem: string }) =>
+      `the reminder of question \`${p.step}\` has no effect: ${p.problem}`,
+    () => 'remind before the time limit, and escalate to callers who may not answer before that',
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

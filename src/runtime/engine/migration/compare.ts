@@ -105,7 +105,7 @@ function graphObstacles(from: Graph, { graph: to, fault }: Plan): MigrationReaso
 function asksOthers({ nodes, tasks = [] }: Graph): boolean {
   return [{ nodes }, ...tasks]
     .flatMap(nodesOf)
-    .some((node) => node.kind === 'ask' && node.answerBy !== undefined);
+    .some((node) => node.kind === 'ask' && (node.answerBy ?? node.escalateTo) !== undefined);
 }
 
 function headerObstacles(from: Graph, to: Graph): Obstacle[] {

@@ -5,6 +5,7 @@ import { COMMAND_RESULT, delegateResult } from '../../../graph/kinds/waits.js';
 import { DEFAULT_CLIENT_TIMEOUT_MS } from '../../../graph/limits.js';
 import type { AskNode, CallNode, DelegateNode, ShellNode } from '../../../graph/model.js';
 import { answerSchema } from '../actions.js';
+import type { Request } from '../answers.js';
 import { fail, hasTime, issueWait, nextAttemptId, waitDueAt } from '../attempt.js';
 import type { Evaluated, Evaluation } from '../evaluation.js';
 import type { Action, AskAction } from '../events.js';
@@ -14,7 +15,17 @@ import { readerOf, type Transition } from '../transition.js';
 
 /** Asks a question and waits for the answer. [N7] */
 export function beginAsk(transition: Transition, node: NodeRecord, model: AskNode): void {
-  request(transition, node, (reader) => questionOf(reader, model), waitDueAt(transition, node));
+  const times = reminderOf(model, transition.at, waitDueAt(transition, node));
+  request(transition, node, (reader) => questionOf(reader, model), times);
+}
+
+type Times = Pick<Request, 'dueAt' | 'reminder'>;
+
+/** The reminder of a question comes first, unless the run ends before it. [N14] */
+function reminderOf({ remindAfterMs, escalateTo }: AskNode, at: number, limitAt: number | undefined): Times {
+  const remindAt = at + (remindAfterMs ?? Number.POSITIVE_INFINITY);
+  if (remindAt >= (limitAt ?? Number.POSITIVE_INFINITY)) return defined({ dueAt: limitAt });
+  return { dueAt: remindAt, reminder: defined({ escalateTo, limitAt }) };
 }
 
 /** Has the client run a command. [N12] */
@@ -77,11 +88,11 @@ type Read = (reader: Evaluation) => Evaluated<Action>;
 
 /** The limit of work begins when it is delivered; until then only the deadline of the run holds. */
 function requestWork(transition: Transition, node: NodeRecord, read: Read): void {
-  request(transition, node, read, transition.state.run.deadlineAt);
+  request(transition, node, read, defined({ dueAt: transition.state.run.deadlineAt }));
 }
 
 /** Requests an action and waits for its result. */
-function request(transition: Transition, node: NodeRecord, read: Read, dueAt: number | undefined): void {
+function request(transition: Transition, node: NodeRecord, read: Read, times: Times): void {
   if (!hasTime(transition, node)) return;
   const id = nextAttemptId(transition, node);
   const { key, planned } = node;
@@ -92,7 +103,7 @@ function request(transition: Transition, node: NodeRecord, read: Read, dueAt: nu
   }
   node.set('refused', NOTHING_REFUSED);
   const command = { kind: 'requestAction', id, node: key, action: action.value, seq: 0 } as const;
-  issueWait(transition, node, dueAt === undefined ? command : { ...command, dueAt });
+  issueWait(transition, node, { ...command, ...times });
   const { kind: nodeKind } = planned.node;
   transition.report({ kind: 'waiting', node: key, nodeKind, command: id, action: action.value });
 }

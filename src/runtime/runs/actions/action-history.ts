@@ -26,6 +26,8 @@ interface ActionRecord {
   readonly child?: string;
   /** The step, as that agent knows it. */
   readonly step?: string;
+  /** When a reminder of it was given. */
+  readonly remindedAt?: number;
   /** It timed out without an answer. */
   readonly hasExpired?: true;
   readonly answer?: AcceptedAnswer;
@@ -93,6 +95,7 @@ export class ActionHistory {
   ): void {
     for (const event of events) if (event.kind === 'timerFired') this.#timeIsUp(event.command, state);
     for (const fact of facts) {
+      if (fact.kind === 'reminded') this.#reminded(fact, at);
       if (fact.kind !== 'waiting') continue;
       const { command: id, action, until } = fact;
       this.#put({
@@ -104,6 +107,11 @@ export class ActionHistory {
         ...childOf(fact.node),
       });
     }
+  }
+
+  #reminded({ command, action: { answerBy } }: Extract<Fact, { kind: 'reminded' }>, at: number): void {
+    const opened = this.#opened.get(command);
+    if (opened !== undefined) this.#put({ ...opened, remindedAt: at, ...defined({ answerBy }) });
   }
 
   #timeIsUp(id: string, state: RunState): void {

@@ -1,6 +1,6 @@
 import type { Owner } from '../../../decorators/context.js';
 import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
-import type { Graph } from '../../../graph/model.js';
+import type { AskNode, Graph } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
@@ -62,15 +62,21 @@ interface RestrictedQuestion {
   readonly answerBy: readonly Answerer[];
 }
 
+/** Those to whom a question is escalated are counted from the beginning: a run that can be answered is not refused. */
+function restrictionOf({ id, answerBy, escalateTo = [] }: AskNode): readonly RestrictedQuestion[] {
+  if (answerBy === undefined && escalateTo.length === 0) return [];
+  return [{ step: id, answerBy: [...(answerBy ?? [OWNER]), ...escalateTo] }];
+}
+
+const OWNER = { kind: 'owner' } as const;
+
 const restricted = new WeakMap<Graph, readonly RestrictedQuestion[]>();
 
 /** The questions of a workflow, and of those that it runs, that say who may answer. */
 export function restrictedQuestions(graph: Graph): readonly RestrictedQuestion[] {
   let questions = restricted.get(graph);
   if (questions === undefined) {
-    questions = nodesWithTasks(graph).flatMap((node) =>
-      node.kind === 'ask' && node.answerBy !== undefined ? [{ step: node.id, answerBy: node.answerBy }] : [],
-    );
+    questions = nodesWithTasks(graph).flatMap((node) => (node.kind === 'ask' ? restrictionOf(node) : []));
     restricted.set(graph, questions);
   }
   return questions;

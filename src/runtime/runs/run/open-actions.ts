@@ -2,7 +2,7 @@ import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import { agentPrompt, loopInstructions } from '../../../print/agent-texts.js';
-import { type ActionRequest, isClientWork, requestOf } from '../../engine/actions.js';
+import { type ActionRequest, isClientWork, limitOf, requestOf } from '../../engine/actions.js';
 import { agentItemOf, isAgentLoop, isSameItem, stepIdIn, taskOf } from '../../engine/agent-loops.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { OwedCommand } from '../../engine/events.js';
@@ -28,6 +28,8 @@ interface OpenAction {
   readonly timeout_seconds?: number;
   /** RFC 3339. */
   readonly created_at: string;
+  /** When a reminder of the question was given, RFC 3339. Missing before it. */
+  readonly reminded_at?: string;
   /** RFC 3339. Missing where the action stays open for as long as it takes. */
   readonly expires_at?: string;
 }
@@ -116,7 +118,8 @@ function openAction(view: ActionView, command: OwedCommand, item: Item): ReturnT
               timeout_seconds: action.timeoutMs / 1_000,
               ...(command.dueAt === undefined ? {} : { expires_at: time(command.dueAt) }),
             }
-          : expiry(command.dueAt, opened)),
+          : expiry(limitOf(command), opened)),
+        ...(command.remindedAt === undefined ? {} : { reminded_at: time(command.remindedAt) }),
       },
     ];
   }

@@ -34,6 +34,7 @@ export function documentSchema({
         jitter: { type: 'number' },
         fallback: { type: 'string' },
       }),
+      names: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1 }] },
       duration: { anyOf: [{ type: 'number' }, { type: 'string', pattern: DURATION_PATTERN }] },
       call: callSchema(named),
       workflowCall: workflowCallSchema(graphs),

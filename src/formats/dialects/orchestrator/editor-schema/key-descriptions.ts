@@ -34,6 +34,8 @@ export const NODE_KEYS: Readonly<Record<string, string>> = {
   wait: 'For how long the workflow waits: milliseconds, a time such as `30m`, or a reference with its unit.',
   wait_until: 'Until when the workflow waits: a time such as `2026-12-24T18:00:00Z`, or a reference to one.',
   answer_by: 'Who may answer: roles, or `owner` for the owner of the run, which is the default.',
+  remind_after: 'When a reminder of an open question is given: milliseconds, or a time such as `4h`.',
+  escalate_to: 'Who may answer as well after the reminder: roles, or `owner`.',
   except: '`owner`: the owner of the run may not answer, even with the role.',
   expects: 'What the answer has, as parameters.',
   yield: 'The question. The same as `message`.',

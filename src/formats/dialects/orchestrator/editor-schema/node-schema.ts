@@ -68,7 +68,9 @@ function nodeValues(): Values {
       wait_until: { anyOf: [number, text] },
     },
     ...{
-      answer_by: { anyOf: [text, { type: 'array', items: text, minItems: 1 }] },
+      answer_by: ref('names'),
+      escalate_to: ref('names'),
+      remind_after: ref('duration'),
       except: { enum: ['owner'] },
     },
     ...{ expects: ref('parameters'), yield: text, message: text, code: text },

@@ -1,4 +1,5 @@
 import { defined } from '../../../../graph/defined.js';
+import { limitOf } from '../../../engine/actions.js';
 import { isWait } from '../../../engine/read.js';
 import type { Tables } from '../../../engine/rows.js';
 import type { Capability } from '../../../tools/capabilities.js';
@@ -106,7 +107,8 @@ export class SqliteReader implements StoreReader {
       const { command } = this.#tables.json(row) as Tables['nodes'];
       if (command === undefined) return [];
       const { id, dueAt: until } = command;
-      if (command.kind === 'requestAction') return [{ for: 'answer', of: id, ...defined({ until }) }];
+      if (command.kind === 'requestAction')
+        return [{ for: 'answer', of: id, ...defined({ until: limitOf(command) }) }];
       return command.kind === 'startTimer' && isWait(command)
         ? [{ for: 'time', of: id, ...defined({ until }) }]
         : [];
