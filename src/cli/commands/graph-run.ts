@@ -19,8 +19,8 @@ const NAME = 'stepwright graph --run';
 /** `stepwright graph --run RUN`: prints the workflow that a run of a store was started on, with the states of the run. */
 export function graphRun({ run: name, store, format, hash }: GraphRun, output: Output): Promise<number> {
   return withStore(store, NAME, (opened) =>
-    withRun(opened, name, NAME, output, ({ head, run }, reader) => {
-      const states = shownStates(run.states(reader.entries(head, 1, head.seq)));
+    withRun(opened, name, NAME, output, async ({ head, run }, reader) => {
+      const states = shownStates(run.states(await reader.entries(head, 1, head.seq)));
       const { run: ref, status, started_at, ended_at } = run.view;
       const times = ended_at === undefined ? `started ${started_at}` : `${started_at} to ${ended_at}`;
       const text = `run ${ref}: ${status}, ${times}`;

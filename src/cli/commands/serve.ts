@@ -1,6 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
-import { STORE_FORMS, sourceOf } from '../../runtime/runs/run-stores.js';
+import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
 import { Misuse, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';

@@ -14,34 +14,6 @@ export interface RunStoreSource {
   open(options: RunStoreOptions): RunStore;
 }
 
-/** The names of stores that outlast a process, for messages. */
-export const STORE_FORMS = "'sqlite:PATH' or 'temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE'";
-
-interface Scheme {
-  readonly form: RegExp;
-  open(name: string, options: RunStoreOptions): RunStore;
-}
-
-const SCHEMES: readonly Scheme[] = [
-  {
-    form: /^sqlite:(?!:memory:$)./s,
-    open: (name, options) => fileStore(name.slice('sqlite:'.length), options),
-  },
-  {
-    form: /^temporal:\/\/./,
-    open: (name, options) =>
-      new DeferredRunStore(async () =>
-        (await import('../../temporal/index.js')).temporal(name).open(options),
-      ),
-  },
-];
-
-/** The store of a name. Undefined for any other text. What is wrong in a part of a name is reported when its store opens. */
-export function sourceOf(name: string): RunStoreSource | undefined {
-  const scheme = SCHEMES.find(({ form }) => form.test(name));
-  return scheme && { open: (options) => scheme.open(name, options) };
-}
-
 /** Runs in memory: they end with the process. */
 export function memoryStore(options: RunStoreOptions): JournalRunStore {
   return new JournalRunStore(
@@ -97,43 +69,4 @@ export function secretsRefusal(
   if (!secretsOf(planOf(graph), secretInputs).any) return undefined;
   const message = `The run was not started: workflow '${clip(graph.name)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`;
   return { code: 'E_STORE_SECRETS', message };
-}
-
-/** A store on a server, which is loaded with its first use. Its runs do not end with the process. */
-class DeferredRunStore implements RunStore {
-  readonly #load: () => Promise<RunStore>;
-  #loading: Promise<RunStore> | undefined;
-
-  constructor(load: () => Promise<RunStore>) {
-    this.#load = load;
-  }
-
-  #store(): Promise<RunStore> {
-    this.#loading ??= this.#load();
-    return this.#loading;
-  }
-
-  async open(): Promise<void> {
-    await (await this.#store()).open?.();
-  }
-
-  async close(): Promise<void> {
-    await (await this.#loading?.catch(() => undefined))?.close?.();
-  }
-
-  endAll(): number {
-    return 0;
-  }
-
-  readonly start: RunStore['start'] = async (...args) => (await this.#store()).start(...args);
-  readonly get: RunStore['get'] = async (...args) => (await this.#store()).get(...args);
-  readonly submit: RunStore['submit'] = async (...args) => (await this.#store()).submit(...args);
-  readonly nextStep: RunStore['nextStep'] = async (...args) => (await this.#store()).nextStep(...args);
-  readonly setVariables: RunStore['setVariables'] = async (...args) =>
-    (await this.#store()).setVariables(...args);
-  readonly inspect: RunStore['inspect'] = async (...args) => (await this.#store()).inspect(...args);
-  readonly cancel: RunStore['cancel'] = async (...args) => (await this.#store()).cancel(...args);
-  readonly toAnswer: RunStore['toAnswer'] = async (...args) => (await this.#store()).toAnswer(...args);
-  readonly list: RunStore['list'] = async (...args) => (await this.#store()).list(...args);
-  readonly atRest: RunStore['atRest'] = async () => (await this.#store()).atRest();
 }

@@ -8,6 +8,7 @@ import { type Fork, forkAt } from '../../../runtime/runs/operate/fork.js';
 import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import type { StubResults, Stubs } from '../../../runtime/runs/operate/stub-port.js';
 import { runStubbed } from '../../../runtime/runs/operate/stubbed-run.js';
+import type { StoredHead } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { resolveSettings } from '../../../runtime/server/options.js';
 import { runRef } from '../../../runtime/tools/port.js';
@@ -74,11 +75,11 @@ ${COMMON}${REGISTRY}`,
     const name = args[0] ?? '';
     const fork = (definitions: readonly Definitions[] = []): Promise<number> =>
       withRun(store, args[0], NAME, output, async ({ head, loaded, graph }, reader) => {
-        const entries = reader.entries(head, 1, head.seq);
+        const entries = await reader.entries(head, 1, head.seq);
         const id = resolveSettings({}).newRunId();
         const forked = forkAt({ loaded, graph, entries }, { entry: at, id, now: Date.now() });
         if ('why' in forked) throw new Misuse(refusalText(name, at, forked));
-        if (real) return keep(store, forked, { yes, json }, output);
+        if (real) return keep({ store, head, fork: forked }, { yes, json }, output);
         const definition = definitionOf(definitions, graph);
         const tools = definition?.registry.tools;
         const stubbed = { graph, answers: false, ...defined({ tools }) };
@@ -158,8 +159,7 @@ async function stub(fork: Fork, stubs: Stubs, json: boolean, output: Output): Pr
 
 /** Adds the fork to the store, after the user has agreed to the calls it repeats. */
 async function keep(
-  store: StoreOperator,
-  fork: Fork,
+  { store, head, fork }: { readonly store: StoreOperator; readonly head: StoredHead; readonly fork: Fork },
   { yes, json }: { readonly yes: boolean; readonly json: boolean },
   output: Output,
 ): Promise<number> {
@@ -186,7 +186,7 @@ async function keep(
       return 1;
     }
   }
-  await store.add(fork);
+  await store.add(fork, head);
   const run = runRef(fork.run);
   output.out(
     json

@@ -7,7 +7,7 @@ import type { Graph, Node } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
 import { call, chain, compute, done, graph, lit, step } from '../../../runtime/engine/graph.fixture.js';
-import { openStore } from '../../../runtime/runs/operate/store-operator.js';
+import { SqliteOperator } from '../../../runtime/runs/operate/sqlite-operator.js';
 import { ada, envelopeIn } from '../../../runtime/runs/store.fixture.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { missingIn } from '../../../runtime/tools/capabilities.js';
@@ -75,7 +75,7 @@ test('the outcome is what happens when the new build takes the run', { timeout: 
       const id = await store.start(before);
       await store.close();
 
-      const operator = await openStore(`sqlite:${store.path}`);
+      const operator = new SqliteOperator(store.path);
       const { outcome, reasons } = await operator.read(async (reader) => {
         const [head] = reader.find(id);
         if (head === undefined) throw new Error('the run is not there');

@@ -4,7 +4,7 @@ import { singleLine } from '../../../graph/printable-text.js';
 import type { Mapping, MappingFault } from '../../../runtime/engine/migration/migrate-rows.js';
 import type { MoveTarget } from '../../../runtime/runs/operate/move-run.js';
 import type { MigrationOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
-import type { Head, StoreReader } from '../../../runtime/runs/store/reader.js';
+import type { StoredHead, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
 import { capabilityText, missingIn } from '../../../runtime/tools/capabilities.js';
 import { runRef } from '../../../runtime/tools/port.js';
@@ -91,14 +91,14 @@ interface MigrateCommand {
 const PAGE = 200;
 
 /** All open runs, or those of a workflow, a page at a time. */
-function* openRuns(reader: StoreReader, workflow?: string): Generator<Head> {
+async function* openRuns(reader: StoreReader, workflow?: string): AsyncGenerator<StoredHead> {
   const numbers = new Set<number>();
   for (const state of ['running', 'waiting', 'paused'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = reader.list({ state, ...defined({ workflow }), before, limit: PAGE });
+      const rows = await reader.list({ state, ...defined({ workflow }), before, limit: PAGE });
       for (const { ref } of rows) {
         // Some are in two of the states, or come to another one meanwhile.
-        const heads = reader.find(ref).filter(({ n }) => !numbers.has(n));
+        const heads = (await reader.find(ref)).filter(({ n }) => !numbers.has(n));
         for (const { n } of heads) numbers.add(n);
         yield* heads;
       }
@@ -111,7 +111,7 @@ function* openRuns(reader: StoreReader, workflow?: string): Generator<Head> {
 /** @param isList whether runs of the workflow as it is now are left out. */
 async function migrate(
   { store, definitions, mapping, apply, json, output }: MigrateCommand,
-  heads: Iterable<Head>,
+  heads: Iterable<StoredHead> | AsyncIterable<StoredHead>,
   workflow: string,
   isList = false,
 ): Promise<number> {
@@ -269,7 +269,7 @@ ${COMMON}${REGISTRY}`,
     withDefinitions('runs gate', values, output, (definitions) =>
       store.read(async (reader) => {
         const outcomes: GateOutcome[] = [];
-        for (const head of openRuns(reader))
+        for await (const head of openRuns(reader))
           outcomes.push(await gateOutcome({ store, reader, definitions }, head));
         if (values.json) output.out(`${JSON.stringify({ runs: outcomes })}\n`);
         else if (outcomes.length === 0) output.out('no open run\n');
@@ -293,9 +293,12 @@ interface Deploy {
 }
 
 /** What becomes of a run when the new build takes the place of all others. */
-export async function gateOutcome({ store, reader, definitions }: Deploy, head: Head): Promise<GateOutcome> {
+export async function gateOutcome(
+  { store, reader, definitions }: Deploy,
+  head: StoredHead,
+): Promise<GateOutcome> {
   const run = runRef(head.id);
-  const stored = reader.read(head);
+  const stored = await reader.read(head);
   // It ended meanwhile, and was removed.
   if (stored === undefined) return { run, outcome: 'unchanged', reasons: [] };
   const shown = readable(stored);

@@ -207,7 +207,7 @@ function operate(
     let commands = isOpen || status === 'failed' ? read(named) : [];
     const outcomes: CommandOutcome[] = [];
     if (commands === 'reopen') {
-      const entries = reader.entries(named.head, 1, named.head.seq);
+      const entries = await reader.entries(named.head, 1, named.head.seq);
       const reopened = await store.reopen({ ...named, entries }, operator);
       commands = 'steps' in reopened ? reopened.steps.map((step) => ({ command: 'retry', step })) : [];
       if (commands.length === 0) outcomes.push('steps' in reopened ? { outcome: 'applied' } : reopened);

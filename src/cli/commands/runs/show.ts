@@ -154,8 +154,8 @@ ${COMMON}`,
     const { values, args } = parsed;
     const from = numberIn('from', values.from, { least: 1 }) ?? 1;
     const to = numberIn('to', values.to, { least: from }) ?? Number.MAX_SAFE_INTEGER;
-    return withRun(store, args[0], 'stepwright runs events', output, (run, reader) => {
-      for (const event of eventsOf(run, reader, from, to))
+    return withRun(store, args[0], 'stepwright runs events', output, async (run, reader) => {
+      for await (const event of eventsOf(run, reader, from, to))
         output.out(values.json ? `${JSON.stringify(event)}\n` : eventLine(event));
       return 0;
     });
@@ -163,15 +163,15 @@ ${COMMON}`,
 );
 
 /** The events of the entries from one number to another, as they are shown. */
-function* eventsOf(
+async function* eventsOf(
   { head, run }: NamedRun,
   reader: StoreReader,
   from: number,
   to: number,
-): Generator<JsonObject> {
+): AsyncGenerator<JsonObject> {
   const last = Math.min(to, head.seq);
   for (let at = from; at <= last; at += PAGE) {
-    for (const { seq, events } of reader.entries(head, at, Math.min(PAGE, last - at + 1)))
+    for (const { seq, events } of await reader.entries(head, at, Math.min(PAGE, last - at + 1)))
       for (const event of events) yield { entry: seq, ...run.event(event) };
   }
 }
@@ -188,8 +188,9 @@ ${COMMON}`,
   STORE_OPTIONS,
   1,
   (store, { args }, output) =>
-    withRun(store, args[0], 'stepwright runs export', output, (run, reader) => {
-      const events: JsonObject[] = [...eventsOf(run, reader, 1, run.head.seq)];
+    withRun(store, args[0], 'stepwright runs export', output, async (run, reader) => {
+      const events: JsonObject[] = [];
+      for await (const event of eventsOf(run, reader, 1, run.head.seq)) events.push(event);
       const { view, graph } = run.run;
       output.out(`${JSON.stringify({ ...view, graph, events }, null, 2)}\n`);
       return 0;

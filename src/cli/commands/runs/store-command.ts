@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { singleLine } from '../../../graph/printable-text.js';
-import { openStore, type StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
+import { openStore, STORE_FORMS } from '../../../runtime/runs/operate/store-names.js';
+import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
-import { STORE_FORMS, sourceOf } from '../../../runtime/runs/run-stores.js';
 import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
 import { type Definitions, definitionsOf } from '../../../runtime/server/definitions.js';
@@ -74,14 +74,19 @@ export async function withStore(
     throw new Misuse(
       `stepwright: \`${name}\` needs \`--store sqlite:PATH\`, the file that a server uses as its store`,
     );
-  if (sourceOf(store) === undefined)
-    throw new Misuse(`stepwright: \`--store\` is ${STORE_FORMS}, not \`${singleLine(store)}\``);
   try {
-    return await work(await openStore(store));
+    return await work(await operatorOf(store));
   } catch (error) {
     if (error instanceof StoreError) throw new Misuse(`stepwright: ${singleLine(error.message)}`);
     throw error;
   }
+}
+
+/** What operates the store of a name. @throws Misuse for any other text. */
+export async function operatorOf(store: string): Promise<StoreOperator> {
+  const operator = await openStore(store);
+  if (operator !== undefined) return operator;
+  throw new Misuse(`stepwright: \`--store\` is ${STORE_FORMS}, not \`${singleLine(store)}\``);
 }
 
 /** A run that a command names. */
@@ -101,11 +106,11 @@ export function withRun(
     throw new Misuse(
       `stepwright: \`${command}\` needs a run; \`stepwright runs list\` shows the names of runs`,
     );
-  return store.read((reader) => {
-    const [head, ...others] = reader.find(name);
+  return store.read(async (reader) => {
+    const [head, ...others] = await reader.find(name);
     if (others.length > 0)
       throw new Misuse(`stepwright: several runs have the name \`${name}\`: give the id of the run`);
-    const stored = head && reader.read(head);
+    const stored = head && (await reader.read(head));
     if (stored === undefined)
       throw new Misuse(
         `stepwright: the store '${store.path}' has no run \`${singleLine(name)}\`: give a name from \`stepwright runs list\`, or the id of a run`,

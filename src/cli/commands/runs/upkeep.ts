@@ -1,12 +1,11 @@
 import { defined } from '../../../graph/defined.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import { metricsText } from '../../../print/runs.js';
-import { openStore } from '../../../runtime/runs/operate/store-operator.js';
 import type { Retention } from '../../../runtime/runs/store/journal.js';
 import type { StoreCheck } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
 import { type Command, Misuse } from '../../command-line.js';
-import { COMMON, numberIn, STORE_OPTIONS, storeCommand } from './store-command.js';
+import { COMMON, numberIn, operatorOf, STORE_OPTIONS, storeCommand } from './store-command.js';
 
 /** `stepwright runs backup FILE`: copies a store while a server uses it. */
 export const backUp = copyCommand(
@@ -35,7 +34,7 @@ function copyCommand(kind: 'backup' | 'restore', help: string) {
   return storeCommand(name, help, STORE_OPTIONS, 1, async (store, { values, args: [file] }, output) => {
     if (file === undefined) throw new Misuse(`stepwright: \`${name}\` needs a file`);
     const isBackup = kind === 'backup';
-    const from = isBackup ? store : await openStore(`sqlite:${file}`);
+    const from = isBackup ? store : await operatorOf(`sqlite:${file}`);
     const to = isBackup ? file : store.path;
     const { runs, bytes } = await from.copyTo(to);
     const text = `${isBackup ? 'backup' : 'store'} '${to}' has ${runs} ${runs === 1 ? 'run' : 'runs'}, and is intact`;

@@ -4,7 +4,7 @@ import type { Json } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import { type Operator, type OperatorCommand, operatorItem } from '../actions/operator-commands.js';
 import { JournalConflictError, type Retention, request } from '../store/journal.js';
-import type { Head, StoreReader } from '../store/reader.js';
+import type { StoredHead } from '../store/reader.js';
 import { copyStore } from '../store/sqlite/backup.js';
 import { pruneStore } from '../store/sqlite/retention.js';
 import { SqliteJournal } from '../store/sqlite/sqlite-journal.js';
@@ -30,7 +30,7 @@ export class SqliteOperator implements StoreOperator {
     this.path = path;
   }
 
-  async read<T>(work: (reader: StoreReader) => T | Promise<T>): Promise<T> {
+  async read<T>(work: (reader: SqliteReader) => T | Promise<T>): Promise<T> {
     const reader = await SqliteReader.open(this.path);
     try {
       return await work(reader);
@@ -98,15 +98,15 @@ export class SqliteOperator implements StoreOperator {
   }
 
   async *migrate(
-    runs: Iterable<Head>,
+    runs: Iterable<StoredHead> | AsyncIterable<StoredHead>,
     target: MoveTarget & { readonly hash: string },
     applies: boolean,
-  ): AsyncGenerator<{ readonly run: Head; readonly outcome: MigrationOutcome }> {
+  ): AsyncGenerator<{ readonly run: StoredHead; readonly outcome: MigrationOutcome }> {
     const reader = await SqliteReader.open(this.path);
     const journal = applies ? await SqliteJournal.open(this.path, { leaseMs: LEASE_MS }) : undefined;
     let hasWaited = false;
     try {
-      for (const run of runs) {
+      for await (const run of runs) {
         let outcome = await migrated(reader, run, target, journal);
         if (outcome.kind === 'held' && journal !== undefined) {
           // One wait is enough for all of them.
@@ -137,8 +137,8 @@ function outcomeIn(response: Json): Awaited<ReturnType<StoreOperator['send']>> {
 }
 
 async function migrated(
-  reader: StoreReader,
-  run: Head,
+  reader: SqliteReader,
+  run: StoredHead,
   target: MoveTarget & { readonly hash: string },
   journal: SqliteJournal | undefined,
 ): Promise<MigrationOutcome> {

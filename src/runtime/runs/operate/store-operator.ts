@@ -1,8 +1,7 @@
 import type { Failure } from '../../engine/contract.js';
 import type { Operator, OperatorCommand } from '../actions/operator-commands.js';
 import type { Retention } from '../store/journal.js';
-import type { Head, StoreReader } from '../store/reader.js';
-import { StoreError } from '../store/store-error.js';
+import type { StoredHead, StoreReader } from '../store/reader.js';
 import type { Fork, ForkSource } from './fork.js';
 import type { MoveTarget, moveRun } from './move-run.js';
 
@@ -33,7 +32,7 @@ interface StoreCopy {
  * cannot be used.
  */
 export interface StoreOperator {
-  /** Of the file. */
+  /** Of the file, or the name of the store. */
   readonly path: string;
   /** Opens the store for `work`, and closes it. */
   read<T>(work: (reader: StoreReader) => T | Promise<T>): Promise<T>;
@@ -47,28 +46,19 @@ export interface StoreOperator {
     source: ForkSource,
     by: Operator,
   ): Promise<{ readonly steps: readonly string[] } | Extract<CommandOutcome, { outcome: 'refused' }>>;
-  /** Adds a forked run, which a server that uses the store resumes. */
-  add(fork: Fork): Promise<void>;
+  /** Adds a fork of a run, which a server that uses the store resumes. */
+  add(fork: Fork, of: StoredHead): Promise<void>;
   /**
    * Compares open runs with the workflow of today, one after the other.
    * @param target.hash of the graph. @param applies whether runs that move safely are moved.
    */
   migrate(
-    runs: Iterable<Head>,
+    runs: Iterable<StoredHead> | AsyncIterable<StoredHead>,
     target: MoveTarget & { readonly hash: string },
     applies: boolean,
-  ): AsyncIterable<{ readonly run: Head; readonly outcome: MigrationOutcome }>;
+  ): AsyncIterable<{ readonly run: StoredHead; readonly outcome: MigrationOutcome }>;
   /** Removes finished runs. Resolves with their number. */
   prune(retention: Retention): Promise<number>;
   /** Copies the store to a file that does not exist, and checks the copy. */
   copyTo(path: string): Promise<StoreCopy>;
-}
-
-/** What operates the store of a name. It is loaded with the first use. */
-export async function openStore(name: string): Promise<StoreOperator> {
-  const [, path] = /^sqlite:(.+)$/s.exec(name) ?? [];
-  if (path === undefined)
-    throw new StoreError('unsupported', name, "its runs are shown and cancelled in Temporal's web page");
-  const { SqliteOperator } = await import('./sqlite-operator.js');
-  return new SqliteOperator(path);
 }

@@ -3,24 +3,28 @@ import type { Event, RunStatus } from '../../engine/events.js';
 import type { Capability } from '../../tools/capabilities.js';
 import type { InboxItem, LoadedRun, Retention } from './journal.js';
 
-/** Reads a store without changing it: what operators see of its runs. Servers go on meanwhile. */
+/**
+ * Reads a store without changing it: what operators see of its runs. Servers go on meanwhile. A store on a server answers
+ * later, and a file at once.
+ */
 export interface StoreReader {
   /** Lists runs, the latest first. */
-  list(filter: RunFilter): readonly ListedRow[];
+  list(filter: RunFilter): Later<readonly ListedRow[]>;
   /** The runs that a name may refer to: the `ref` of a run, or its id. */
-  find(name: string): readonly Head[];
+  find(name: string): Later<readonly StoredHead[]>;
   /** A run as it is now; undefined if it was removed meanwhile. */
-  read(run: Pick<Head, 'id'>): ReadRun | undefined;
+  read(run: StoredHead): Later<ReadRun | undefined>;
   /** Entries of the log of a run from a number on, in their order. */
-  entries(run: Head, from: number, most: number): readonly StoredEntry[];
+  entries(run: StoredHead, from: number, most: number): Later<readonly StoredEntry[]>;
   /** How many runs would not stay. */
-  countExpired(retention: Retention): number;
+  countExpired(retention: Retention): Later<number>;
   /** Reads all of the store. */
-  check(): StoreCheck;
+  check(): Later<StoreCheck>;
   /** How the store does at a time, in ms since the epoch. */
-  metrics(now: number): StoreMetrics;
-  close(): void;
+  metrics(now: number): Later<StoreMetrics>;
 }
+
+type Later<T> = T | Promise<T>;
 
 /** What was found damaged in a store. */
 export interface StoreCheck {
@@ -35,16 +39,23 @@ interface Damage {
   readonly why: string;
 }
 
-/** The row of a run. */
-export interface Head {
+/** A run that a store has. */
+export interface StoredHead {
+  /** Its number: later runs have greater ones. */
   readonly n: number;
   readonly id: string;
+  /** Of its last entry. */
   readonly seq: number;
-  readonly epoch: number;
+  /** The hash of its graph. */
   readonly graph: string;
-  readonly status: RunStatus;
   /** The process that holds it; null for none. */
   readonly holder: string | null;
+}
+
+/** The row of a run in a file. */
+export interface Head extends StoredHead {
+  readonly epoch: number;
+  readonly status: RunStatus;
   /** Equal for runs that the same callers reach; null for none. */
   readonly access: string | null;
   /** The checksum of the rows of the run, as of an entry. Null without one. */
@@ -102,7 +113,7 @@ export interface ListedRow {
 
 /** A run with what is needed to show it, as of one moment. */
 export interface ReadRun {
-  readonly head: Head;
+  readonly head: StoredHead;
   readonly loaded: LoadedRun;
   readonly graph: Graph;
   /** What was sent to it and not yet consumed. */

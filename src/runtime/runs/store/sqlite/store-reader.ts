@@ -136,7 +136,7 @@ export class SqliteReader implements StoreReader {
     });
   }
 
-  entries({ n }: Head, from: number, most: number): readonly StoredEntry[] {
+  entries({ n }: Pick<Head, 'n'>, from: number, most: number): readonly StoredEntry[] {
     return this.#reading(() => this.#tables.entries(n, from, most));
   }
 
