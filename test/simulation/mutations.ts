@@ -54,6 +54,7 @@ export const BROKEN_STORES: Readonly<Record<string, Mutation>> = {
 export const HOST_BUGS: Readonly<Record<string, Mutation>> = {
   'a key of its own in each process': { key: (key, { name }) => `${key} ${name}` },
   'a call is repeated that must not be': { holdsUnsafeCalls: false },
+  'a process takes runs for which it has no tools': { isCapable: true },
   'a row is not written': entries((entry) => ({ ...entry, changes: entry.changes.slice(0, -1) })),
   'an event is not written': entries((entry) => ({ ...entry, events: entry.events.slice(1) })),
   'an event is written twice': entries((entry) => ({ ...entry, events: [...entry.events, ...entry.events] })),

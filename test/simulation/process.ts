@@ -27,6 +27,8 @@ export interface Effect {
   readonly run: string;
   readonly node: string;
   readonly key: string;
+  /** The process has no such tool. */
+  readonly isLacked: boolean;
   /** When the call was made, in ms. */
   readonly at: number;
 }
@@ -43,9 +45,22 @@ export interface Mutation {
   /** Changes the idempotency key that a tool gets. */
   readonly key?: (key: string, process: SimulatedProcess) => string;
   readonly holdsUnsafeCalls?: boolean;
+  /** Says that a process has all tools. */
+  readonly isCapable?: true;
+}
+
+/** What is outside of a process. */
+interface World {
+  now(): number;
+  took(effect: Effect): void;
+  newRunId(): string;
+  /** The workflow of which the process has no tools. */
+  readonly lacks?: string | undefined;
 }
 
 type Database = InstanceType<typeof sqlite.DatabaseSync>;
+
+const LACKED = [{ kind: 'tool', name: 'a' }] as const;
 
 /** The members of a journal that return at once. */
 const IMMEDIATE: ReadonlySet<PropertyKey> = new Set(['watch', 'follow']);
@@ -68,7 +83,7 @@ export class SimulatedProcess {
   static async begin(
     name: string,
     path: string,
-    world: { now(): number; took(effect: Effect): void; newRunId(): string },
+    world: World,
     mutation: Mutation = {},
   ): Promise<SimulatedProcess> {
     const process = new SimulatedProcess(name);
@@ -78,11 +93,7 @@ export class SimulatedProcess {
 
   private constructor(readonly name: string) {}
 
-  async #open(
-    path: string,
-    world: { now(): number; took(effect: Effect): void; newRunId(): string },
-    mutation: Mutation,
-  ): Promise<void> {
+  async #open(path: string, world: World, mutation: Mutation): Promise<void> {
     const opened = (database: Database): void => {
       this.database = database;
     };
@@ -120,6 +131,7 @@ export class SimulatedProcess {
         clock: this.clock,
         secretInputs: () => [],
         toolSafety: (tool) => (tool === ONCE ? 'none' : 'key'),
+        missing: ({ name }) => (name === world.lacks && mutation.isCapable === undefined ? LACKED : []),
         holdsUnsafeCalls: mutation.holdsUnsafeCalls ?? true,
         log: (text) => void this.log.push(String(text)),
         newRunId: () => world.newRunId(),
@@ -133,12 +145,21 @@ export class SimulatedProcess {
   #call(
     tool: string,
     { idempotencyKey = '', origin }: CallContext,
-    world: { now(): number; took(effect: Effect): void },
+    world: World,
     mutation: Mutation,
   ): Promise<ToolOutcome> {
     const key = mutation.key?.(idempotencyKey, this) ?? idempotencyKey;
     if (origin?.source !== 'workflow') throw new Error('a call of no workflow');
-    const effect = { process: this.name, tool, run: origin.run, node: origin.node, key, at: world.now() };
+    const isLacked = origin.workflow === world.lacks;
+    const effect = {
+      process: this.name,
+      tool,
+      run: origin.run,
+      node: origin.node,
+      key,
+      isLacked,
+      at: world.now(),
+    };
     world.took(effect);
     return new Promise((resolve) => {
       this.calls.push({ effect, finish: () => resolve(ok(tool)) });

@@ -78,6 +78,8 @@ export class Simulation {
   readonly #answers: SentAnswer[] = [];
   /** What agents work on, as far as envelopes have shown it. */
   readonly #agents = new Map<string, OpenAction>();
+  /** The workflows of which processes have no tools, as versions of a server that is being deployed. */
+  readonly #lacks = new Map<SimulatedProcess, string>();
   readonly #waiting = new Set<Promise<unknown>>();
   #now = 1_000;
   #names = 0;
@@ -123,6 +125,8 @@ export class Simulation {
   async #begin(): Promise<SimulatedProcess> {
     this.#names += 1;
     const name = `p${this.#names}`;
+    const isWhole = !this.#hasFaults || this.#random.chance(0.5);
+    const lacks = isWhole ? undefined : this.#random.pick(Object.keys(WORKLOAD));
     const world = {
       now: () => this.#now,
       took: (effect: Effect) => void this.#effects.push(effect),
@@ -132,7 +136,13 @@ export class Simulation {
         return id;
       },
     };
-    const process = await SimulatedProcess.begin(name, this.#path, world, this.#options.mutation);
+    const process = await SimulatedProcess.begin(
+      name,
+      this.#path,
+      { ...world, lacks },
+      this.#options.mutation,
+    );
+    if (lacks !== undefined) this.#lacks.set(process, lacks);
     this.#processes.push(process);
     this.#track(process.store.resumeAll());
     await quiet();
@@ -199,6 +209,7 @@ export class Simulation {
     if (this.#starts >= MAX_RUNS) return;
     this.#starts += 1;
     const graph = this.#random.pick(Object.values(WORKLOAD));
+    if (this.#lacks.get(process) === graph.name) return;
     const started = process.store.start({ owner: ada, graph, input: {} }, waiter()).then((answer) => {
       if (!answer.ok || process.isDead) return;
       this.#acknowledged.add(answer.envelope.workflow_id);
@@ -401,7 +412,8 @@ export class Simulation {
   #checkEffects(): void {
     const keys = new Map<string, string>();
     const once = new Set<string>();
-    for (const { run, node, tool, key } of this.#effects) {
+    for (const { run, node, tool, key, isLacked, process } of this.#effects) {
+      if (isLacked) throw new Violation(`${process} took ${run}, and has no tool of it`);
       const effect = `${run} ${node}`;
       const before = keys.get(effect);
       if (before !== undefined && before !== key)
