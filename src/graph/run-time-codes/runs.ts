@@ -16,9 +16,9 @@ export const runs = {
   E_CALL_LOST: {
     meaning: 'The process that made a call stopped before the call returned.',
     cause:
-      'A worker of Temporal was killed while it called the tool. Whether the call took effect is unknown, and the tool is not known to be idempotent.',
+      'The server, or a worker of Temporal, was killed while it called the tool for a task. Whether the call took effect is unknown, and the tool is not known to be idempotent.',
     repair:
-      'Check whether the call took effect. Set `retrySafety` of the tool where a repetition does no harm: the call is then repeated.',
+      'Check whether the call took effect. If it did, submit its result, else have it made again. Set `retrySafety` of the tool where a repetition does no harm: the call is then repeated.',
   },
   E_DEADLINE: {
     meaning: 'The run reached its deadline.',

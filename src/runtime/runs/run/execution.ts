@@ -92,13 +92,14 @@ export class Execution implements CallingRun {
     this.supply(refusedIn(events, state), incoming);
   }
 
-  /** A cancelled run does not wait for calls that no process makes: what became of them is not known. */
+  /** A cancelled run, and a task, do not wait for calls that no process makes: what became of them is not known. */
   failHeldCalls(): void {
-    if (this.#state.run.cancelling === undefined) return;
+    const isCancelled = this.#state.run.cancelling !== undefined;
+    if (!isCancelled && this.#state.plan.graph.task !== true) return;
+    const failure = isCancelled ? LEFT_UNKNOWN : LOST;
     const at = this.clock.now();
     const events = this.open.heldCalls.map(
-      ({ id: command }) =>
-        ({ kind: 'toolFailed', at, command, failure: LEFT_UNKNOWN, attempted: true }) as const,
+      ({ id: command }) => ({ kind: 'toolFailed', at, command, failure, attempted: true }) as const,
     );
     if (events.length > 0) this.#options.receive(events, 'timer');
   }
@@ -227,6 +228,12 @@ const SECRET_WORK: Failure = {
 const LEFT_UNKNOWN: Failure = {
   code: 'E_CANCELLED',
   message: 'The run was cancelled. The call was in flight when its server stopped, and is not made again.',
+  outcomeUnknown: true,
+};
+
+const LOST: Failure = {
+  code: 'E_CALL_LOST',
+  message: 'The server stopped before the call returned. It may have taken effect, and is not made again.',
   outcomeUnknown: true,
 };
 

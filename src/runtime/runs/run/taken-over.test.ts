@@ -153,4 +153,13 @@ describe('a call that is held', () => {
     expect(await ended(run, false)).toEqual([{ step: 'a', tool: 'tool-a' }]);
     expect(run.state.run.status).toBe('cancelled');
   });
+
+  test('fails in a task, so that its step waits for its result or another attempt', async () => {
+    const run = await takenOver({}, { graph: { ...one, task: true }, holdsUnsafeCalls: true });
+    run.go();
+    await vi.waitFor(() => expect(run.heldCalls).toEqual([]));
+    expect([...run.asks.values()].map(({ action }) => action)).toMatchObject([
+      { type: 'step', tool: 'tool-a', failure: { code: 'E_CALL_LOST', outcomeUnknown: true } },
+    ]);
+  });
 });

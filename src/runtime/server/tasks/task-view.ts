@@ -262,8 +262,9 @@ function missingIn(pause: PauseReason | undefined): string | undefined {
 
 function messageOf(envelope: Envelope, task: RunStatus['task']): string | undefined {
   if (envelope.status === 'completed') return undefined;
-  // The run of a tool has its name. What it is at says no more than the status.
-  return task?.tool === envelope.definition.name ? envelope.error?.message : textOf(envelope);
+  // The run of a tool has its name. What it is at says no more than the status, unless it is paused.
+  const isToolRun = task?.tool === envelope.definition.name && envelope.paused_steps === undefined;
+  return isToolRun ? envelope.error?.message : textOf(envelope);
 }
 
 function statusOf({ status, cancelling, actions }: Envelope): TaskState['status'] {
