@@ -140,7 +140,7 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   // An unknown outcome of an earlier attempt stays unknown, although this one failed for certain.
   const isUnknown = failed.failure.outcomeUnknown === true || node.details.failure?.outcomeUnknown === true;
   const failure: Failure = isUnknown ? { ...failed.failure, outcomeUnknown: true } : failed.failure;
-  const reached = attempted ? attempt : attempt - 1;
+  const reached = reachedBefore(node, attempt - 1) + (attempted ? 1 : 0);
   if (!mayHaveAnotherAttempt(node) || retry === undefined || isPermanent || attempt > retry.extra) {
     fail(transition, node, { failure, reached, isPermanent, isPassedOn });
     return;
@@ -159,6 +159,8 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   if (planned.takesSlot && node.status === 'running') changeSlots(transition, -1);
   transition.change(node).status = 'waiting';
   node.set('failure', failure);
+  // Attempts and pauses are counted apart from the first pause on.
+  if (node.details.reached !== undefined) node.set('reached', reached);
   if (delayMs === 0) {
     scheduleNextAttempt(transition, node);
     return;
@@ -298,10 +300,21 @@ function pause(transition: Transition, node: NodeRecord, failed: Failed): void {
   transition.report({ kind: 'waiting', ...nodeInFact(node), command: id, action });
 }
 
-/** Ends the pause of a node that was made outside, or is tried again. */
+/** Ends the pause of a node that was made outside. */
 export function leavePause(transition: Transition, node: NodeRecord): void {
   transition.change(node).set('reached', undefined);
   node.set('isPermanent', false);
+}
+
+/** Starts another attempt of a node that has stopped. Attempts are counted on, without the pause. */
+export function tryAgain(transition: Transition, node: NodeRecord): void {
+  transition.change(node).set('isPermanent', false);
+  scheduleNextAttempt(transition, node);
+}
+
+/** How many attempts of a node have reached its tool or resource before this one. @param attempts those that began */
+export function reachedBefore({ details }: NodeRecord, attempts: number): number {
+  return details.reached ?? attempts;
 }
 
 /** Fails a node that has stopped. */

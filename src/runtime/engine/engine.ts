@@ -3,7 +3,7 @@ import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
 import { isClientWork } from './actions.js';
 import { actionDelivered, actionFailed, actionSubmitted, remind, valueRefused } from './answers.js';
-import { attemptDueAt, attemptFailed, complete, leavePause, scheduleNextAttempt } from './attempt.js';
+import { attemptDueAt, attemptFailed, complete, scheduleNextAttempt, tryAgain } from './attempt.js';
 import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
@@ -227,8 +227,7 @@ function retryRequested(transition: Transition, key: string): boolean {
   const paused = nodeRecord(transition.state, key);
   if (paused !== undefined && isPaused(paused)) {
     withdraw(transition, paused.command, failures.cancelledElsewhere());
-    leavePause(transition, paused);
-    scheduleNextAttempt(transition, paused);
+    tryAgain(transition, paused);
     return true;
   }
   const inFlight = callOf(transition, key);

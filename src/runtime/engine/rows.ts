@@ -203,8 +203,8 @@ export interface NodeRow {
   /** Of a failed or handled node, and of one that has stopped: no retry around it can change the failure. */
   readonly isPermanent?: true;
   /**
-   * Of a handled node, of one that has stopped, and of a failed one whose failure is read: how many attempts reached its tool
-   * or resource.
+   * Of a handled node, of one that has stopped or is tried again after that, and of a failed one whose failure is read: how
+   * many attempts reached its tool or resource.
    */
   readonly reached?: number;
   /** Sequence number in the queue for slots. */

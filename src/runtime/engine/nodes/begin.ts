@@ -21,6 +21,7 @@ import {
   hasTime,
   issue,
   nextAttemptId,
+  reachedBefore,
   scheduleNextAttempt,
 } from '../attempt.js';
 import type { Failure, OwedCommand } from '../events.js';
@@ -111,10 +112,11 @@ function beginCall(transition: Transition, node: NodeRecord, model: CallNode): v
     return;
   }
   const { tool } = model;
-  const { attempt: reached, key: nodeKey } = node;
+  const { key: nodeKey } = node;
   if (!hasTime(transition, node)) return;
   const evaluated = inputOf(transition, node, model);
   if (!evaluated.ok) {
+    const reached = reachedBefore(node, node.attempt);
     fail(transition, node, { failure: evaluated.failure, reached, isPermanent: true });
     return;
   }
@@ -123,7 +125,7 @@ function beginCall(transition: Transition, node: NodeRecord, model: CallNode): v
   const generation = generationFor(state, node, value);
   if (node.planned.retry !== undefined || transition.plan.graph.task === true) node.set('input', value);
   const id = nextAttemptId(transition, node);
-  const attempt = reached + 1;
+  const attempt = node.attempt + 1;
   const key = callKeyText(state.run.id, nodeKey, generation);
   const dueAt = attemptDueAt(transition, node);
   // Written out, without spread: this is the most frequent command.
