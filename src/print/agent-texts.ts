@@ -29,7 +29,7 @@ export function workText(work: Work): string {
     case 'mcp_call':
       return `has a tool for you to call: ${jsonText({ ...work.parameters } as Json)}`;
     case 'step':
-      return `has failed and waits for its result: make it yourself, or have it tried again: ${jsonText({ ...work.parameters } as Json)}`;
+      return `has failed and waits for its result: make it yourself, or have it tried again with resume_workflow: ${jsonText({ ...work.parameters } as Json)}`;
     case 'delegate':
       return work.parameters.agent === null
         ? `has a task for you: ${jsonText({ ...work.parameters } as Json)}`

@@ -335,10 +335,11 @@ export const questions = {
     repair: 'Read it. To do its work again, start another task.',
   },
   E_TASK_UNSUPPORTED: {
-    meaning: 'The router of tasks does not have this method.',
+    meaning: 'The task cannot do this, or the router of tasks does not have this method.',
     cause:
-      'A program asked `server.tasks` to complete a task, or `taskRouter` replaces it by one that has less.',
-    repair: 'A task of a run completes by itself. Override the method in the router, or do without it.',
+      'A call was to continue a run of a workflow without `task`, a program asked `server.tasks` to complete a task, or `taskRouter` replaces it by one that has less.',
+    repair:
+      'A task of a run completes by itself: see it with `get_workflow_status`. Override the method in the router, or do without it.',
   },
   E_TASK_VARIABLES: {
     meaning: 'A variable of a task cannot be set.',

@@ -189,7 +189,10 @@ class RegistryServer implements StepwrightServer {
     const { workflowTools, clientTools, workflows } = catalogue;
     const refusal = await this.#refusalOf(name, request, catalogue);
     if (refusal !== undefined) return failureResult(refusal);
-    if (workflowTools.has(name)) return workflowTools.call(name, input, request);
+    if (workflowTools.has(name)) {
+      const result = await workflowTools.call(name, input, request);
+      return name === 'resume_workflow' ? (await this.#taskCalls()).describe(input, request, result) : result;
+    }
     if (catalogue.canPlan && name === PLAN_TOOL.name) {
       return planResult(input, catalogue.shownTools(request), workflows.values());
     }

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
-import { type Answer, callOf, clientWith } from '../composite/client.js';
+import { type Answer, callOf, clientOf, clientWith } from '../composite/client.js';
 import { desk } from '../composite/fixture/registry.js';
 import { built, call, input, step, trip } from '../composite/fixture/workflows.js';
 import { listening, sessionOf, tokenOf } from '../composite/http.js';
+import { asTasks, startTask } from './tasks.js';
 
 const source = fileURLToPath(new URL('../composite/fixture/task-program.ts', import.meta.url));
 
@@ -116,6 +118,42 @@ describe.each([
     await third.stop();
   });
 
+  test('says what continues it when it is resumed, but not once it is cancelled', async () => {
+    const served = await serving(storeFile());
+    const client = await served.client();
+    const task = await pausedTask(client);
+    const resumed = await callOf(client, 'resume_workflow', { workflow_id: task });
+    expect(resumed._meta).toMatchObject({
+      task_status: 'working',
+      pause_reason: { type: 'schemaMismatch' },
+      next: [{ step: 'booking' }],
+      results: { search: { flights: ['to Rome'] } },
+    });
+    await client.experimental.tasks.cancelTask(task);
+    const { _meta } = await book(client, task);
+    expect(_meta).toMatchObject({ task_status: 'cancelled', task_warnings: [{ code: 'W_NOT_USED' }] });
+    expect(_meta).not.toHaveProperty('pause_reason');
+    expect(_meta).not.toHaveProperty('next');
+    await served.stop();
+  });
+
+  test('sends its progress until it is over', async () => {
+    const served = await serving(storeFile());
+    const client = await served.client();
+    const reports: Progress[] = [];
+    const { task } = await startTask(client, 'w_trip', { city: 'Rome' }, {}, (each) => reports.push(each));
+    await expect.poll(() => reports.length).toBe(2);
+    expect((await book(client, task.taskId))._meta).toMatchObject({ task_status: 'completed' });
+    await expect.poll(() => reports.length).toBe(3);
+    const _meta = { 'io.modelcontextprotocol/related-task': { taskId: task.taskId } };
+    expect(reports).toEqual([
+      { progress: 0, total: 2, message: 'Step 1/2: search', _meta },
+      { progress: 1, total: 2, message: 'Step 2/2: booking', _meta },
+      { progress: 2, total: 2, message: 'Workflow execution complete', _meta },
+    ]);
+    await served.stop();
+  });
+
   test('is unknown by another id: the call is answered', async () => {
     const served = await serving(storeFile());
     const client = await served.client();
@@ -124,6 +162,16 @@ describe.each([
     expect(_meta).toMatchObject({ task_id: 'no-such-task', task_error: { code: 'WORKFLOW_NOT_FOUND' } });
     expect(_meta).not.toHaveProperty('task_status');
     await served.stop();
+  });
+});
+
+test('a run without `task` takes no calls, and says so', async () => {
+  const { server } = desk({ store: 'memory', workflows: asTasks() });
+  const client = await clientOf(server);
+  const { taskId } = (await startTask(client, 'w_careful', { city: 'Rome' })).task;
+  expect((await book(client, taskId))._meta).toMatchObject({
+    task_id: taskId,
+    task_error: { code: 'E_TASK_UNSUPPORTED', message: expect.stringContaining('get_workflow_status') },
   });
 });
 

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import type { Failure } from '../../engine/contract.js';
@@ -69,6 +70,17 @@ export class TaskCalls {
     };
   }
 
+  /** Adds the state of a task to the result of a call that names it as `workflow_id`. */
+  async describe(
+    { workflow_id: task }: Readonly<Record<string, unknown>>,
+    request: IdentifiedRequest,
+    result: ToolResult,
+  ): Promise<ToolResult> {
+    if (typeof task !== 'string') return result;
+    const { value: meta } = await this.#hiding(() => this.meta(task, request));
+    return { ...result, _meta: { ...result._meta, ...meta } };
+  }
+
   /** What `_meta` says of a task of the caller; `undefined` for a run that is not the caller's, or not a task. */
   async meta(
     task: string,
@@ -121,7 +133,8 @@ export class TaskCalls {
     const { runs, answerMs } = this.#options;
     const { task, step } = continues;
     const isTask = await runs.inspect(request.principal, task, ({ graph }) => graph.task === true);
-    if (isTask !== true) return { error: unknownRun(task).failure };
+    if (isTask === undefined) return { error: unknownRun(task).failure };
+    if (!isTask) return { error: noWorkflowTask(task) };
     if (value === undefined) return {};
     const submission = {
       tool,
@@ -152,6 +165,13 @@ function requestKey(
 ): string | undefined {
   if (key === undefined && peer?.session === undefined) return undefined;
   return sha256Hex(canonicalJson(key === undefined ? [peer?.session ?? null, requestId] : [key]));
+}
+
+function noWorkflowTask(task: string): Failure {
+  return {
+    code: 'E_TASK_UNSUPPORTED',
+    message: `Run '${clip(task)}' is not of a workflow with \`task\`: no call continues it. See it with get_workflow_status.`,
+  };
 }
 
 function shownFailure({ code, message }: Failure): JsonObject {

@@ -66,16 +66,18 @@ export function taskMeta(
   const open = new Set(
     envelope.actions.flatMap((action) => (action.type === 'step' ? [action.step_id] : [])),
   );
+  const status = taskStatusOf({ ...envelope });
   const next = calls.filter(({ step, undoes }) => undoes !== true && open.has(step));
   return {
     task_id: workflow_id,
-    task_status: taskStatusOf({ ...envelope }),
+    task_status: status,
     steps: steps.map(({ name, status }) => ({
       name,
       ...defined({ tool: toolOf(name) }),
       status: STATUSES[status],
     })),
-    ...defined({ pause_reason }),
+    // A task that was cancelled does not wait for the step that it was paused at.
+    ...(status === 'cancelled' ? {} : defined({ pause_reason })),
     ...(next.length === 0 ? {} : { next }),
   };
 }
