@@ -1,6 +1,6 @@
 import type { AuthInfo } from '../../decorators/context.js';
 import type { StepwrightServer } from '../server/stepwright-server.js';
-import type { LogFunction } from '../tools/log.js';
+import type { Log, LogFunction } from '../tools/log.js';
 import type { CancelSignal } from '../tools/port.js';
 import type { Message, ReadMessage } from './messages.js';
 
@@ -77,6 +77,25 @@ export interface HttpConnection extends Connection {
   ): Promise<Response>;
 }
 
+/** Who sends a request that is complete in itself. */
+export interface StatelessCaller extends Pick<ConnectionSettings, 'turn' | 'remoteAddress'> {
+  readonly auth?: Omit<AuthInfo, 'token'>;
+}
+
+/** Answers requests over HTTP that are complete in themselves. */
+export interface StatelessHandler {
+  /** @param message of the body, read already. */
+  answer(request: Request, message: Message, caller: StatelessCaller): Promise<Response>;
+  close(): Promise<void>;
+}
+
+/** An era of the protocol without connections: each request is complete in itself. */
+export interface StatelessEra {
+  /** Whether a request is of this era, and only this era answers it, errors included. */
+  claims(message: Message, headers: Headers): boolean;
+  open(server: StepwrightServer, log: Log): Promise<StatelessHandler>;
+}
+
 /**
  * What the transports need of an adapter of the protocol: it alone knows the form of messages. An adapter is a folder of
  * `src/runtime/protocol`.
@@ -100,4 +119,6 @@ export interface ProtocolAdapter {
     conversation: HttpConversation,
     settings: ConnectionSettings,
   ): Promise<HttpConnection>;
+  /** Requests over HTTP that are not of a connection. Default: all requests are of one. */
+  readonly stateless?: StatelessEra;
 }

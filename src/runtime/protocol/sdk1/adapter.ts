@@ -5,12 +5,14 @@ import { isJsonObject } from '../../../graph/json.js';
 import { oneLine } from '../../../graph/printable-text.js';
 import { isInexact, type ReadMessage, refusal, refusalCodes, requestId } from '../../transports/messages.js';
 import type { HttpConnection, HttpConversation, ProtocolAdapter } from '../../transports/protocol-adapter.js';
+import { statelessEra } from '../sdk2/era.js';
 import { openConnection } from './connection.js';
 
 /** The protocol as version 1 of `@modelcontextprotocol/sdk` speaks it. */
 export const sdk1: ProtocolAdapter = {
   check: checkMessage,
   connect: openConnection,
+  stateless: statelessEra,
   async connectHttp(server, conversation, settings): Promise<HttpConnection> {
     // Loaded on first use: a server over stdio starts without it.
     const { WebStandardStreamableHTTPServerTransport: HttpTransport } = await import(

@@ -18,7 +18,8 @@ import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
-import { ConnectedClient, progressOf } from './peer.js';
+import { continuedTask, progressOf } from '../../transports/request-parts.js';
+import { ConnectedClient } from './peer.js';
 import { ProtocolServer } from './protocol-server.js';
 import { answerTask, isTaskMethod, TASK_CAPABILITY } from './tasks.js';
 
@@ -203,21 +204,11 @@ function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
     signal,
     requestId: String(extra.requestId),
     ...caller,
-    ...continuedTask(extra),
+    ...continuedTask(extra._meta),
     ...(extra.authInfo === undefined ? {} : { auth: authOf(extra.authInfo) }),
     progress: reports?.progress ?? noProgress,
   };
   return { context, abort: (reason: unknown) => signal.abort(reason), end: () => reports?.end() };
-}
-
-/** The task that a request continues. */
-function continuedTask({ _meta = {} }: Extra): Pick<RequestContext, 'continues'> {
-  const text = (key: string): string | undefined => {
-    const value = (_meta as Readonly<Record<string, unknown>>)[key];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const [task, step, idempotencyKey] = ['_task_id', '_step', 'stepwright/idempotencyKey'].map(text);
-  return task === undefined ? {} : { continues: { task, ...defined({ step, idempotencyKey }) } };
 }
 
 /** Sends the progress of a request, and what ends that: it settles when all was sent. Nothing where none is wanted. */

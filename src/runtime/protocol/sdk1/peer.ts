@@ -13,21 +13,17 @@ import {
 import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import { oneLine } from '../../../graph/printable-text.js';
-import type { RequestContext } from '../../runs/request.js';
 import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
+import { shownHeaders } from '../../transports/request-parts.js';
 import type { ProtocolServer } from './protocol-server.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /** The SDK has its own timeout otherwise: how long a question is open is the server's decision. */
 const NO_LIMIT_MS = 0x7fffffff;
-
-/** Headers that prove who a caller is: another program could call in its name by them. */
-const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
 /** How many resources a client may subscribe to on one connection. */
 const SUBSCRIPTION_LIMIT = 1_000;
@@ -99,7 +95,7 @@ export class ConnectedClient {
     const { requestInfo, sessionId, closeSSEStream } = extra;
     return {
       connection: this,
-      ...(requestInfo === undefined ? {} : { headers: shownHeaders(requestInfo.headers) }),
+      ...(requestInfo === undefined ? {} : { headers: shownHeaders(Object.entries(requestInfo.headers)) }),
       ...defined({ session: sessionId }),
       ...(info === undefined
         ? {}
@@ -126,29 +122,6 @@ export class ConnectedClient {
       .sendNotification({ method: 'notifications/message', params: { level, ...message } })
       .catch(() => {});
   }
-}
-
-function shownHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string> {
-  const shown: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !SECRET_HEADERS.has(name)) shown[name] = String(value);
-  }
-  return shown;
-}
-
-/** The params of a notification of progress. */
-export function progressOf(
-  progressToken: string | number,
-  [progress, total, message]: Readonly<Parameters<RequestContext['progress']>>,
-): ProgressNotification['params'] {
-  return {
-    progressToken,
-    progress,
-    ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
-    ...(message === undefined ? {} : { message: oneLine(String(message)) }),
-  };
 }
 
 /** The `_meta` of a message that is a part of a task. */

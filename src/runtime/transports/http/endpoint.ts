@@ -16,6 +16,7 @@ import type {
   HttpConnection,
   HttpConversation,
   ProtocolAdapter,
+  StatelessHandler,
 } from '../protocol-adapter.js';
 import { Bearer, type VerifiedToken } from './bearer-auth.js';
 import { allowPage, boundedStream, busy, preflight, readBody, refusal } from './bodies.js';
@@ -96,6 +97,8 @@ class Endpoint {
   readonly #headers: SpecHeaders;
   /** Those of requests without a session. */
   readonly #connections = new Set<Connection>();
+  /** Those of requests that are complete in themselves, by the servers that they are for. */
+  readonly #handlers = new WeakMap<StepwrightServer, Promise<StatelessHandler>>();
 
   constructor(
     readonly adapter: ProtocolAdapter,
@@ -123,7 +126,8 @@ class Endpoint {
 
   async close(graceMs: number): Promise<void> {
     const alone = [...this.#connections].map((connection) => connection.close({ graceMs }));
-    await Promise.all([this.#sessions.close(graceMs), ...alone]);
+    const handler = await this.#handlers.get(this.server);
+    await Promise.all([this.#sessions.close(graceMs), ...alone, handler?.close()]);
   }
 
   async #route(request: Request, source: RequestSource): Promise<Response> {
@@ -201,6 +205,9 @@ class Endpoint {
     if (message.id !== undefined && WORK.has(message.method) && this.#turns.isFull(admitted.holder))
       return this.#tooManyRequests(message);
     if (session !== undefined) return this.#answerInSession(session, admitted, message);
+    const { stateless } = this.adapter;
+    if (stateless?.claims(message, admitted.request.headers) === true)
+      return this.#answerStateless(server, admitted, message);
     // Other requests are answered by the server, which refuses them.
     if (message.method === 'initialize' && this.server.isDraining) {
       const text = 'Service unavailable: the server is shutting down. Connect again and repeat the request';
@@ -305,6 +312,34 @@ class Endpoint {
     });
   }
 
+  /** Answers a request of the era without connections. */
+  async #answerStateless(
+    server: StepwrightServer,
+    { request, source, auth, holder }: Admitted,
+    message: Message,
+  ): Promise<Response> {
+    const { remoteAddress } = source;
+    const handler = await this.#handlerOf(server);
+    const caller = defined({ auth: auth && authInfoOf(auth), remoteAddress });
+    return this.#bounded(
+      handler.answer(request, message, { ...caller, turn: this.#turnOf(holder) }),
+      () => {},
+    );
+  }
+
+  #handlerOf(server: StepwrightServer): Promise<StatelessHandler> {
+    let handler = this.#handlers.get(server);
+    if (handler === undefined) {
+      handler = this.adapter.stateless?.open(server, this.log) as Promise<StatelessHandler>;
+      this.#handlers.set(server, handler);
+    }
+    return handler;
+  }
+
+  #turnOf(holder: string): NonNullable<ConnectionSettings['turn']> {
+    return async (method, signal) => (WORK.has(method) ? this.#turns.take(holder, signal) : undefined);
+  }
+
   /** Answers a request that needs nothing of earlier ones. */
   async #answerAlone(server: StepwrightServer, admitted: Admitted, message: Message): Promise<Response> {
     const { request, auth } = admitted;
@@ -335,11 +370,9 @@ class Endpoint {
     { source, holder }: Admitted,
   ): Promise<HttpConnection> {
     const { remoteAddress } = source;
-    const turn: ConnectionSettings['turn'] = async (method, signal) =>
-      WORK.has(method) ? this.#turns.take(holder, signal) : undefined;
     return this.adapter.connectHttp(server, conversation, {
       log: this.log,
-      turn,
+      turn: this.#turnOf(holder),
       ...defined({ remoteAddress }),
     });
   }

@@ -1,0 +1,231 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  createMcpHandler,
+  type Implementation,
+  LOG_LEVEL_META_KEY,
+  type McpHttpHandler,
+  type McpRequestContext,
+  PROTOCOL_VERSION_META_KEY,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { LOG_LEVELS, type LogLevel } from '../../../decorators/client.js';
+import { defined } from '../../../graph/defined.js';
+import type { JsonObject } from '../../../graph/json.js';
+import { clip, oneLine } from '../../../graph/printable-text.js';
+import { noProgress, type RequestContext } from '../../runs/request.js';
+import { RequestSignal } from '../../server/requests/limits.js';
+import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
+import { faultCodes, ProtocolFault } from '../../server/wire.js';
+import { thrownReport } from '../../tools/exceptions.js';
+import type { Log } from '../../tools/log.js';
+import type { Peer } from '../../tools/port.js';
+import { answerRequest, type ClientState } from '../../transports/answer-request.js';
+import type { Message } from '../../transports/messages.js';
+import type { StatelessCaller, StatelessHandler } from '../../transports/protocol-adapter.js';
+import { continuedTask, progressOf, shownHeaders } from '../../transports/request-parts.js';
+
+/** The methods that the server of the SDK does not answer itself. */
+const METHODS = [
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+  'completion/complete',
+] as const;
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+/** The SDK would make a compiler of schemas for each request, for answers that are requests of their own here. */
+const NO_VALIDATOR = {
+  getValidator(): never {
+    throw new Error('no question is put to a client during its request');
+  },
+};
+
+/** A client is forgotten after its request. */
+const FORGETFUL: ClientState = { subscribe() {}, unsubscribe() {}, setLogLevel() {} };
+
+/** Answers the requests of clients of revision 2026-07-28: each gets a server of the SDK of its own. */
+export class StatelessRequests implements StatelessHandler {
+  readonly #server: StepwrightServer;
+  readonly #log: Log;
+  readonly #callers = new WeakMap<Request, StatelessCaller>();
+  readonly #handler: McpHttpHandler;
+  readonly #unsubscribe: () => void;
+
+  constructor(server: StepwrightServer, log: Log) {
+    this.#server = server;
+    this.#log = log;
+    this.#handler = createMcpHandler((context) => this.#serverFor(context), {
+      legacy: 'reject',
+      onerror: (error) => this.#refused(error),
+    });
+    this.#unsubscribe = server.onChange((change) => this.#notify(change));
+  }
+
+  async answer(request: Request, message: Message, caller: StatelessCaller): Promise<Response> {
+    await this.#server.start();
+    this.#callers.set(request, caller);
+    const { auth } = caller;
+    const authInfo = auth && { token: '', ...auth, scopes: [...auth.scopes] };
+    return this.#handler.fetch(request, { parsedBody: message, ...defined({ authInfo }) });
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    await this.#handler.close();
+  }
+
+  #serverFor({ requestInfo }: McpRequestContext): Server {
+    const caller = (requestInfo && this.#callers.get(requestInfo)) ?? {};
+    const { info, instructions } = this.#server;
+    const protocol = new Server(info as Implementation, {
+      capabilities: CAPABILITIES,
+      jsonSchemaValidator: NO_VALIDATOR,
+      ...defined({ instructions }),
+    });
+    const answer = (request: { method: string; params?: unknown }, context: ServerContext) =>
+      this.#answerWith(caller, request, context) as Promise<never>;
+    for (const method of METHODS) protocol.setRequestHandler(method, answer);
+    return protocol;
+  }
+
+  async #answerWith(
+    caller: StatelessCaller,
+    { method, params }: { readonly method: string; readonly params?: unknown },
+    context: ServerContext,
+  ): Promise<object> {
+    const log = this.#log;
+    const signal = signalOf(context.mcpReq.signal);
+    const reports = reportsOf(context, log);
+    const { auth, remoteAddress, turn } = caller;
+    const request: RequestContext = {
+      signal,
+      requestId: String(context.mcpReq.id),
+      peer: peerOf(context),
+      progress: reports?.progress ?? noProgress,
+      ...continuedTask(context.mcpReq._meta),
+      ...defined({ auth: auth as RequestContext['auth'], remoteAddress }),
+    };
+    const endTurn = await turn?.(method, signal);
+    const work = (admitted: RequestContext) =>
+      answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
+    const admit = () => this.#server.admit(request, work, (reason) => signal.abort(reason), false);
+    try {
+      const { telemetry } = this.#server;
+      if (telemetry === undefined) return await admit();
+      const { protocolVersion } = envelopeOf(context);
+      const observed = { method, params, requestId: request.requestId, transport: 'http' as const };
+      return await telemetry.request({ ...observed, ...defined({ protocolVersion }) }, admit);
+    } catch (error) {
+      if (error instanceof ProtocolFault) throw error;
+      log(`${oneLine(method, 80)}: ${thrownReport(error)}`, {
+        event: 'request.fault',
+        method: oneLine(method, 80),
+      });
+      const text = `Internal error in ${clip(method)}; the server's log has the details`;
+      throw new ProtocolFault(faultCodes.internal, text);
+    } finally {
+      endTurn?.();
+      await reports?.end();
+    }
+  }
+
+  #notify(change: ServerChange): void {
+    const { notify } = this.#handler;
+    if (change.kind === 'resource') notify.resourceUpdated(change.uri);
+    else if (change.list === 'tools') notify.toolsChanged();
+    else if (change.list === 'prompts') notify.promptsChanged();
+    else notify.resourcesChanged();
+  }
+
+  #refused(error: Error): void {
+    this.#log(`a request of a client was refused: ${oneLine(error.message, 200)}`, {
+      event: 'connection.message',
+      level: 'warning',
+    });
+  }
+}
+
+function signalOf(request: AbortSignal): RequestSignal {
+  const signal = new RequestSignal();
+  const abort = (): void => signal.abort(request.reason);
+  if (request.aborted) abort();
+  else request.addEventListener('abort', abort, { once: true });
+  return signal;
+}
+
+/** Sends the progress of a request, and what ends that: it settles when all was sent. Undefined for a request without a token. */
+function reportsOf({ mcpReq }: ServerContext, log: Log) {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  let open = true;
+  const sending: Promise<void>[] = [];
+  const progress: RequestContext['progress'] = (...report) => {
+    if (!open || !Number.isFinite(report[0])) return;
+    const params = progressOf(progressToken, report);
+    const failed = (error: unknown): void =>
+      log(`progress was not sent: ${String(error)}`, { event: 'connection.progress', level: 'warning' });
+    sending.push(mcpReq.notify({ method: 'notifications/progress', params }).catch(failed));
+  };
+  const end = async (): Promise<void> => {
+    open = false;
+    await Promise.all(sending);
+  };
+  return { progress, end };
+}
+
+/** What a request says of its client. The SDK has checked it. */
+interface Envelope {
+  readonly protocolVersion?: string;
+  readonly info?: Implementation;
+  readonly capabilities?: JsonObject;
+  readonly logLevel?: LogLevel;
+}
+
+function envelopeOf({ mcpReq }: Pick<ServerContext, 'mcpReq'>): Envelope {
+  const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, never>>;
+  return {
+    ...defined({ protocolVersion: envelope[PROTOCOL_VERSION_META_KEY] }),
+    ...defined({ info: envelope[CLIENT_INFO_META_KEY] }),
+    ...defined({ capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] }),
+    ...defined({ logLevel: envelope[LOG_LEVEL_META_KEY] }),
+  };
+}
+
+/** The client, as its request describes it. */
+function peerOf({ mcpReq, http }: ServerContext): Peer {
+  const { info, capabilities = {}, logLevel } = envelopeOf({ mcpReq });
+  const headers = http?.req?.headers;
+  return {
+    ...(headers === undefined ? {} : { headers: shownHeaders(headers.entries()) }),
+    ...(info === undefined
+      ? {}
+      : {
+          client: { name: info.name, version: info.version, ...defined({ title: info.title }), capabilities },
+        }),
+    // Without a level the client wants no log.
+    ...(logLevel === undefined ? {} : { log: logWith(mcpReq, logLevel) }),
+  };
+}
+
+function logWith({ notify }: ServerContext['mcpReq'], least: LogLevel): NonNullable<Peer['log']> {
+  return (level, data, logger) => {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return;
+    // A client that has left reads no log.
+    notify({ method: 'notifications/message', params: { level, data, ...defined({ logger }) } }).catch(
+      () => {},
+    );
+  };
+}

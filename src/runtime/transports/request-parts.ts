@@ -1,0 +1,42 @@
+import { defined } from '../../graph/defined.js';
+import { oneLine } from '../../graph/printable-text.js';
+import type { RequestContext } from '../runs/request.js';
+
+// Parts of a request, and of what is sent during it, that each version of the protocol has.
+
+/** Headers that prove who a caller is: another program could call in its name by them. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+/** The headers of a request, as tools see them. Names are in lower case. */
+export function shownHeaders(headers: Iterable<readonly [string, unknown]>): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (value !== undefined && !SECRET_HEADERS.has(name)) shown[name] = String(value);
+  }
+  return shown;
+}
+
+/** The params of a notification of progress. */
+export function progressOf(
+  progressToken: string | number,
+  [progress, total, message]: Readonly<Parameters<RequestContext['progress']>>,
+) {
+  return {
+    progressToken,
+    progress,
+    ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
+    ...(message === undefined ? {} : { message: oneLine(String(message)) }),
+  };
+}
+
+/** The task that a request continues, by its `_meta`. */
+export function continuedTask(
+  meta: Readonly<Record<string, unknown>> = {},
+): Pick<RequestContext, 'continues'> {
+  const text = (key: string): string | undefined => {
+    const value = meta[key];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const [task, step, idempotencyKey] = ['_task_id', '_step', 'stepwright/idempotencyKey'].map(text);
+  return task === undefined ? {} : { continues: { task, ...defined({ step, idempotencyKey }) } };
+}

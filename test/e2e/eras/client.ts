@@ -1,0 +1,40 @@
+import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { onTestFinished } from 'vitest';
+
+/** The revision of the era without connections. */
+export const REVISION = '2026-07-28';
+
+/** A client of that revision; `elicitation` of its capabilities says whether it asks its user. */
+export async function statelessClient(url: URL, options: ClientOptions = {}): Promise<Client> {
+  const client = new Client(
+    { name: 'new', version: '1.0.0' },
+    { versionNegotiation: { mode: { pin: REVISION } }, ...options },
+  );
+  await client.connect(new StreamableHTTPClientTransport(url));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** Sends one message as such a client does. Members of `params` and of the headers replace its own. */
+export function post(
+  url: URL,
+  method: string,
+  { params = {}, headers = {} }: { readonly params?: object; readonly headers?: Record<string, string> } = {},
+): Promise<Response> {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': REVISION,
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': REVISION,
+      'mcp-method': method,
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta, ...params } }),
+  });
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { desk } from '../composite/fixture/registry.js';
+import { listening, sessionOf } from '../composite/http.js';
+import { post, REVISION, statelessClient } from './client.js';
+
+describe('one address answers both eras', () => {
+  test('with the same lists and results', async () => {
+    const url = await listening(desk().server);
+    const client = await statelessClient(url);
+    const { client: old } = await sessionOf(url, {});
+    expect((await client.listTools()).tools).toEqual((await old.listTools()).tools);
+    expect((await client.listPrompts()).prompts).toEqual((await old.listPrompts()).prompts);
+    expect((await client.listResources()).resources).toEqual((await old.listResources()).resources);
+    const call = { name: 'create-booking', arguments: { city: 'Rome', seats: 2 } };
+    const [result, oldResult] = [await client.callTool(call), await old.callTool(call)];
+    expect(result.structuredContent).toMatchObject({ city: 'Rome', seats: 2 });
+    expect(Object.keys(result)).toEqual(expect.arrayContaining(Object.keys(oldResult)));
+    const prompt = { name: 'book', arguments: { city: 'Rome', seats: '2' } };
+    const { messages } = await client.getPrompt(prompt);
+    expect(messages.length).toBeGreaterThan(1);
+    expect(messages.map(({ role }) => role)).toEqual(
+      (await old.getPrompt(prompt)).messages.map(({ role }) => role),
+    );
+  });
+
+  test('and says which revision it has', async () => {
+    const url = await listening(desk().server);
+    const response = await post(url, 'server/discover');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      result: { supportedVersions: [REVISION], capabilities: { tools: {}, prompts: {}, resources: {} } },
+    });
+  });
+
+  test('and reports progress of a call', async () => {
+    const url = await listening(desk().server);
+    const client = await statelessClient(url);
+    const seen: number[] = [];
+    const onprogress = ({ progress }: { readonly progress: number }): void => void seen.push(progress);
+    const call = { name: 'w_book', arguments: { city: 'Rome', seats: 2 } };
+    expect((await client.callTool(call, { onprogress })).isError).not.toBe(true);
+    expect(seen.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a request of the era without connections is refused', () => {
+  const call = { name: 'create-booking', arguments: {} };
+
+  test.each([
+    ['of a method that it does not have', 'resources/subscribe', { params: { uri: 'a:b' } }, 404, -32_601],
+    ['with a malformed `_meta`', 'tools/call', { params: { ...call, _meta: {} } }, 400, -32_602],
+    [
+      'of a later revision',
+      'tools/list',
+      { headers: { 'mcp-protocol-version': '2030-01-01' } },
+      400,
+      undefined,
+    ],
+  ])('%s', async (_, method, more, status, code) => {
+    const response = await post(await listening(desk().server), method, more);
+    expect(response.status).toBe(status);
+    const { error } = (await response.json()) as { readonly error: { readonly code: number } };
+    if (code !== undefined) expect(error.code).toBe(code);
+    else expect(error.code).toBeLessThan(0);
+  });
+
+  test('with params that name what is not there', async () => {
+    const url = await listening(desk().server);
+    const response = await post(url, 'tools/call', {
+      params: { name: 'no-such-tool' },
+      headers: { 'mcp-name': 'no-such-tool' },
+    });
+    expect(await response.json()).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('no-such-tool') },
+    });
+  });
+
+  test('from a page of another origin, and without a token that it needs', async () => {
+    const url = await listening(desk().server, { auth: { verify: () => undefined } });
+    expect((await post(url, 'tools/list', { headers: { origin: 'http://elsewhere.test' } })).status).toBe(
+      403,
+    );
+    expect((await post(url, 'tools/list')).status).toBe(401);
+  });
+});
