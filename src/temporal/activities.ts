@@ -1,13 +1,19 @@
 import { defined } from '../graph/defined.js';
+import { clip } from '../graph/printable-text.js';
+import type { Failure } from '../runtime/engine/contract.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { CallMask } from '../runtime/secrets/call-mask.js';
-import type { CallContext } from '../runtime/tools/port.js';
+import type { CallContext, EvaluationOutcome, ResourceOutcome } from '../runtime/tools/port.js';
+import type { PayloadLimit } from './payload-limit.js';
 import type { Activities, RemoteCall } from './protocol.js';
 
 type Sdk = typeof import('@temporalio/activity');
 
 /** The activities of a worker. They make the calls of runs by the port of its server. */
-export function activitiesOf({ calls }: Pick<RunStoreOptions, 'calls'>, { Context }: Sdk): Activities {
+export function activitiesOf(
+  { calls, limit }: Pick<RunStoreOptions, 'calls'> & { readonly limit: PayloadLimit },
+  { Context }: Sdk,
+): Activities {
   const inContext = async <T>(call: RemoteCall, work: (context: CallContext) => Promise<T>): Promise<T> => {
     const activity = Context.current();
     // It shows that the worker lives, and learns that the call is cancelled.
@@ -21,22 +27,36 @@ export function activitiesOf({ calls }: Pick<RunStoreOptions, 'calls'>, { Contex
       clearInterval(beat);
     }
   };
+  const fitting = async <Outcome extends ResourceOutcome | EvaluationOutcome>(outcome: Outcome) => {
+    const excess = await limit.excess('The result', 'result', outcome);
+    return excess === undefined ? outcome : ({ ok: false, failure: excess } as const);
+  };
   return {
     callTool: ({ tool, input, ...call }) =>
       inContext(call, async (context) => {
         const outcome = await calls.callTool(tool, input, context);
         const { callResult: _, ...sent } = outcome;
-        return sent;
+        const excess = await limit.excess('The result', 'result', sent);
+        if (excess === undefined) return sent;
+        // The tool was called. Whether that took effect is as it was.
+        return sent.ok
+          ? { ok: false, attempted: true, acted: true, failure: excess }
+          : { ...sent, failure: shortened(sent.failure) };
       }),
     readResource: ({ resource, uri, ...call }) =>
       inContext(call, async (context) => {
         const outcome = await calls.readResource(resource, uri, context);
-        return outcome.ok ? { ok: true, value: outcome.value } : outcome;
+        return fitting(outcome.ok ? { ok: true, value: outcome.value } : outcome);
       }),
     evaluate: ({ function: reference, args, ...call }) =>
-      inContext(call, (context) => calls.evaluate(reference, args, context)),
+      inContext(call, async (context) => fitting(await calls.evaluate(reference, args, context))),
     recordFacts: async (digests) => digests,
   };
+}
+
+/** A failure without what may be of any size. */
+function shortened({ details: _, message, ...failure }: Failure): Failure {
+  return { ...failure, message: clip(message) };
 }
 
 const DEFAULT_MS = 10_000;

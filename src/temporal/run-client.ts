@@ -5,6 +5,7 @@ import { JournalFailedError } from '../runtime/runs/store/journal.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
 import { nameOf, type ResolvedOptions } from './options.js';
+import { PayloadLimit } from './payload-limit.js';
 import {
   type QueryResponse,
   type RunArguments,
@@ -38,12 +39,19 @@ export class RunClient {
   readonly #connection: Connection;
   readonly #client: Client;
   readonly #taskQueue: string;
+  readonly #limit: PayloadLimit;
 
-  private constructor(sdk: Sdk['client'], connection: Connection, client: Client, taskQueue: string) {
+  private constructor(
+    sdk: Sdk['client'],
+    connection: Connection,
+    client: Client,
+    { taskQueue, limit }: { readonly taskQueue: string; readonly limit: PayloadLimit },
+  ) {
     this.#sdk = sdk;
     this.#connection = connection;
     this.#client = client;
     this.#taskQueue = taskQueue;
+    this.#limit = limit;
   }
 
   static async connect(options: ResolvedOptions): Promise<RunClient> {
@@ -56,7 +64,8 @@ export class RunClient {
       throw new StoreError('unreachable', nameOf(options), thrownText(error), error);
     });
     const client = new sdk.Client({ connection, namespace, ...defined({ dataConverter }) });
-    return new RunClient(sdk, connection, client, taskQueue);
+    const limit = await PayloadLimit.of(connection, options);
+    return new RunClient(sdk, connection, client, { taskQueue, limit });
   }
 
   close(): Promise<void> {
@@ -64,7 +73,12 @@ export class RunClient {
   }
 
   /** Starts a run and waits for its first response, in one round trip. */
-  start(run: RunArguments, { memo, summary, details }: StartOptions): Promise<StartResponse> {
+  async start(started: RunArguments, { memo, summary, details }: StartOptions): Promise<StartResponse> {
+    const { unencodedBytes } = this.#limit;
+    const run =
+      unencodedBytes === Number.POSITIVE_INFINITY ? started : { ...started, payloadBytes: unencodedBytes };
+    const failure = await this.#limit.excess('The workflow with its input', 'input', run);
+    if (failure !== undefined) return { ok: false, failure };
     const { WithStartWorkflowOperation, WorkflowIdConflictPolicy } = this.#sdk;
     const startWorkflowOperation = new WithStartWorkflowOperation<Interpreter>(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(run.run),
@@ -90,6 +104,11 @@ export class RunClient {
     name: N,
     request: RequestOf<N>,
   ): Promise<ResponseOf<N> | undefined> {
+    const failure = await this.#limit.excess('What was sent', 'result', request);
+    if (failure !== undefined) {
+      const message = `${failure.message} It had no effect.`;
+      return { ok: false, failure: { ...failure, message } } as ResponseOf<N>;
+    }
     const handle = this.#client.workflow.getHandle(workflowId);
     try {
       const answerMs = 'answerMs' in request ? request.answerMs : 0;

@@ -6,6 +6,7 @@ import type { Log } from '../runtime/tools/log.js';
 import { activitiesOf } from './activities.js';
 import { bundleInterpreter } from './bundle.js';
 import type { ResolvedOptions } from './options.js';
+import { PayloadLimit } from './payload-limit.js';
 import { loadSdk } from './sdk.js';
 
 /** A worker that executes runs until it is stopped. */
@@ -25,11 +26,12 @@ export async function startWorkerOf(
   const workflowBundle = bundlePath === undefined ? await bundleInterpreter(sdk) : { codePath: bundlePath };
   const connection = await sdk.NativeConnection.connect({ address, ...defined({ tls, apiKey, metadata }) });
   try {
+    const limit = await PayloadLimit.of(connection, { namespace, ...defined({ dataConverter }) });
     const running = await sdk.Worker.create({
       ...(typeof worker === 'object' ? worker : {}),
       ...{ connection, namespace, taskQueue, workflowBundle },
       ...defined({ dataConverter }),
-      activities: activitiesOf(options, activity),
+      activities: activitiesOf({ ...options, limit }, activity),
     });
     return new OwnWorker(running, connection, options.log);
   } catch (error) {

@@ -41,10 +41,17 @@ export const tools = {
       'Return plain JSON. A tool that failed so did run. Asynchronous work of a function belongs in a tool.',
   },
   E_RESULT_TOO_LARGE: {
-    meaning: 'The result is larger than 4 MiB of JSON.',
+    meaning: 'The result is larger than 4 MiB of JSON, or than what Temporal takes at once.',
     cause:
-      'A tool returned, a resource held, or an answer was, more than a run keeps. `details` has the size and the limit.',
+      'A tool returned, a resource held, or an answer was, more than a run keeps; or a response of a run on Temporal has more than 2 MiB. `details` has the size and the limit.',
     repair: 'Return or send a part of it, or a link to it.',
+  },
+  E_INPUT_TOO_LARGE: {
+    meaning:
+      'The input is larger than what Temporal takes at once: no tool was called, and no run was started.',
+    cause:
+      'The input of a call, or a workflow with its input, has more than 2 MiB on a store on Temporal. `details` has the size and the limit.',
+    repair: 'Pass a part of it, or a link to it.',
   },
   E_RESULT_SECRET: {
     meaning: 'The call succeeded, but its masked result no longer matches the output schema.',

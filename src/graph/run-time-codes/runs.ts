@@ -45,7 +45,8 @@ export const runs = {
   },
   E_STATE_SIZE: {
     meaning: 'A step would make the state larger than it may be.',
-    cause: 'The written fields have more bytes as JSON than the `stateBytes` of the limits.',
+    cause:
+      'The written fields have more bytes as JSON than the `stateBytes` of the limits; or the state of a run on Temporal is too large to continue in another workflow, and the run is undone.',
     repair: 'Write less: a part of the value, or where it is stored.',
   },
   E_INPUT: {

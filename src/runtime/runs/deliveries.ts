@@ -127,10 +127,11 @@ export function submissionOf(
   return { error: { code, message } };
 }
 
-function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
+function cancellationIn({ reason, compensate, code }: JsonObject): Cancellation {
   return {
     ...(reason === undefined ? {} : { reason: String(reason) }),
     ...(compensate === undefined ? {} : { compensate: compensate === true }),
+    ...(code === undefined ? {} : { code: String(code) }),
   };
 }
 
@@ -329,11 +330,11 @@ class CancelDelivery implements SentDelivery {
   open(): Event {
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
-    const { reason = 'the caller cancelled it', compensate = false } = this.#how;
+    const { reason = 'the caller cancelled it', compensate = false, code } = this.#how;
     return {
       ...{ kind: 'cancelled', at: this.#run.clock.now(), reason },
       ...(compensate ? { compensate } : {}),
-      ...defined({ id: this.item }),
+      ...defined({ code, id: this.item }),
       by: { ...this.#by },
     };
   }

@@ -58,9 +58,9 @@ export class RunInbox {
   }
 
   /** Cancels the run. Cancelling a cancelled run has no effect. */
-  async cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
+  async cancel(by: Owner, { reason, compensate, code }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
-      ...defined({ reason, compensate }),
+      ...defined({ reason, compensate, code }),
     };
     const answer = await this.#send('cancel', by, content, defined({ waiter }));
     return 'accepted' in answer ? { ok: true, envelope: this.#run.envelope } : answer;

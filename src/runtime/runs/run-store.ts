@@ -166,6 +166,8 @@ export interface Cancellation {
   readonly reason?: string;
   /** Whether what the run did is undone. Default false. */
   readonly compensate?: boolean;
+  /** The code of the run's failure. Default: `E_CANCELLED`. */
+  readonly code?: string;
 }
 
 /** One line of a list of runs. */

@@ -3,11 +3,13 @@ import {
   ActivityFailure,
   CancellationScope,
   CancelledFailure,
+  condition,
   scheduleActivity,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject } from '../../graph/json.js';
+import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../../runtime/engine/contract.js';
 import type {
   CallContext,
@@ -18,6 +20,7 @@ import type {
   ToolOutcome,
 } from '../../runtime/tools/port.js';
 import type { Activities, RemoteCall, RunArguments } from '../protocol.js';
+import type { PayloadBudget } from './payload-budget.js';
 
 /** The engine ends a call at its limit. Temporal ends one whose workflow does not, so much later. */
 const GRACE_MS = 10_000;
@@ -32,17 +35,23 @@ const NO_LIMIT_MS = 365 * 86_400_000;
 export class ActivityPort implements CallPort {
   readonly isolates = true;
   readonly #run: RunArguments;
+  readonly #budget: PayloadBudget;
   #inFlight = 0;
   /** The calls that wait for the next workflow of the run are not made in this one. */
   #isClosed = false;
 
-  constructor(run: RunArguments) {
+  constructor(run: RunArguments, budget: PayloadBudget) {
     this.#run = run;
+    this.#budget = budget;
   }
 
-  /** Makes no further call. */
+  /** Makes no further call until it is opened. */
   close(): void {
     this.#isClosed = true;
+  }
+
+  open(): void {
+    this.#isClosed = false;
   }
 
   /** Whether no call is in flight. */
@@ -53,11 +62,15 @@ export class ActivityPort implements CallPort {
   callTool(tool: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
     const isRepeatable = this.#run.tools[tool] !== undefined;
     const call = { ...this.#callOf(context), tool, input };
+    const excess = this.#excess(tool, call);
+    if (excess !== undefined) return Promise.resolve({ ok: false, attempted: false, failure: excess });
     return this.#execute('callTool', call, { context, what: tool, isRepeatable }).catch(attemptedFailure);
   }
 
   readResource(resource: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
     const call = { ...this.#callOf(context), resource, uri };
+    const excess = this.#excess(uri, call);
+    if (excess !== undefined) return Promise.resolve({ ok: false, failure: excess });
     return this.#execute('readResource', call, { context, what: uri, isRepeatable: true }).catch(failure);
   }
 
@@ -67,9 +80,16 @@ export class ActivityPort implements CallPort {
     context: CallContext,
   ): Promise<EvaluationOutcome> {
     const call = { ...this.#callOf(context), function: reference, args };
+    const excess = this.#excess(reference.name, call);
+    if (excess !== undefined) return Promise.resolve({ ok: false, failure: excess });
     return this.#execute('evaluate', call, { context, what: reference.name, isRepeatable: true }).catch(
       failure,
     );
+  }
+
+  /** Why a call cannot be sent to a worker. */
+  #excess(what: string, call: RemoteCall): Failure | undefined {
+    return this.#budget.excess(`The input of '${clip(what)}'`, 'input', call);
   }
 
   #callOf({ requestId, auth, idempotencyKey, origin }: CallContext): RemoteCall {
@@ -82,9 +102,12 @@ export class ActivityPort implements CallPort {
     call: Parameters<Activities[Name]>[0],
     { context, what, isRepeatable }: CallOptions,
   ): Promise<Awaited<ReturnType<Activities[Name]>>> {
-    if (this.#isClosed) return NEVER;
+    if (this.#isClosed) await condition(() => !this.#isClosed);
     this.#inFlight += 1;
     try {
+      const room = this.#budget.reserve(call);
+      if (room !== undefined) await room;
+      if (context.signal.aborted) throw new CancelledFailure(NOT_MADE);
       return await this.#attempt(name, call, { context, what, isRepeatable });
     } finally {
       this.#inFlight -= 1;
@@ -122,7 +145,7 @@ export class ActivityPort implements CallPort {
   }
 }
 
-const NEVER = new Promise<never>(() => {});
+const NOT_MADE = 'The call was cancelled before it was made.';
 
 interface CallOptions {
   readonly context: CallContext;
@@ -145,7 +168,9 @@ function isLost(fault: unknown): boolean {
 }
 
 function attemptedFailure(fault: unknown): Extract<ToolOutcome, { ok: false }> {
-  return { ...failure(fault, true), attempted: true, ...(isLost(fault) ? { isLost: true } : {}) };
+  // Without an activity the tool was not called.
+  const attempted = fault instanceof ActivityFailure;
+  return { ...failure(fault, attempted), attempted, ...(isLost(fault) ? { isLost: true } : {}) };
 }
 
 /** The failure of a call whose activity returned no outcome. @throws a fault of the activity itself. */

@@ -31,6 +31,7 @@ import {
   type StartResponse,
 } from '../protocol.js';
 import { ActivityPort } from './activity-port.js';
+import { PayloadBudget } from './payload-budget.js';
 import { WorkflowClock } from './workflow-clock.js';
 import { WorkflowJournal } from './workflow-journal.js';
 
@@ -41,9 +42,10 @@ import { WorkflowJournal } from './workflow-journal.js';
 export class RunInWorkflow {
   readonly #run: RunArguments;
   readonly #journal: WorkflowJournal;
+  readonly #budget: PayloadBudget;
   readonly #port: ActivityPort;
   /** Aborted when the run continues in another workflow: requests that wait are answered. */
-  readonly #leaving = new AbortController();
+  #leaving = new AbortController();
   readonly #store: JournalRunStore;
   readonly #requests: RunRequests;
   readonly #shown: RunQueries;
@@ -54,7 +56,8 @@ export class RunInWorkflow {
     const { graph, owner, input, auth, remoteAddress, task, tools, privateTools, left } = run;
     this.#run = run;
     this.#journal = new WorkflowJournal(left && { graph, loaded: left });
-    this.#port = new ActivityPort(run);
+    this.#budget = new PayloadBudget(run.payloadBytes);
+    this.#port = new ActivityPort(run, this.#budget);
     this.#store = new JournalRunStore(
       { hasRuns: left !== undefined, open: async () => ({ journal: this.#journal }) },
       {
@@ -103,29 +106,48 @@ export class RunInWorkflow {
   async end(): Promise<Json> {
     await this.#store.resumeAll();
     const { log } = this.#journal;
-    await condition(() => this.#journal.isOver || this.#isTooLong || log.fault !== undefined);
-    if (!this.#journal.isOver && log.fault === undefined) {
-      this.#port.close();
-      this.#leaving.abort();
-      await condition(() => this.#port.isIdle || this.#journal.isOver);
+    for (const share of [1, LAST_SHARE, Number.POSITIVE_INFINITY]) {
+      await condition(() => this.#journal.isOver || this.#isTooLong(share) || log.fault !== undefined);
+      if (!this.#journal.isOver && log.fault === undefined) {
+        this.#port.close();
+        this.#leaving.abort();
+        await condition(() => this.#port.isIdle || this.#journal.isOver);
+      }
+      await this.#settled();
+      if (this.#journal.isOver) break;
+      const next = await this.#next();
+      const excess = this.#budget.excess('The state of the run', 'state', next);
+      if (excess === undefined) return continueAsNew<(run: RunArguments) => Promise<Json>>(next);
+      if (share === LAST_SHARE)
+        this.cancel(`it cannot continue in another workflow. ${excess.message}`, excess.code);
+      this.#leaving = new AbortController();
+      this.#port.open();
     }
-    await condition(() => log.isIdle && (log.fault !== undefined || allHandlersFinished()));
-    if (log.fault !== undefined) throw log.fault;
-    if (!this.#journal.isOver) return this.#continue();
     const answer = await this.#store.get(this.#run.owner, this.#run.run);
     if (!answer.ok) throw ApplicationFailure.nonRetryable(answer.failure.message, answer.failure.code);
     const { status, error, result = null } = answer.envelope;
     if (status === 'cancelled') throw new CancelledFailure(error?.message ?? 'The run was cancelled');
-    if (error !== undefined) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    const failure = error ?? this.#budget.excess('The result', 'result', { result });
+    if (failure !== undefined) throw ApplicationFailure.nonRetryable(failure.message, failure.code);
     return result;
   }
 
-  get #isTooLong(): boolean {
-    const { historyLength, continueAsNewSuggested } = workflowInfo();
-    return continueAsNewSuggested || historyLength > this.#run.maxEvents;
+  /** Resolves when all requests have their responses. @throws where a replay differs from what was executed. */
+  async #settled(): Promise<void> {
+    const { log } = this.#journal;
+    await condition(() => log.isIdle && (log.fault !== undefined || allHandlersFinished()));
+    if (log.fault !== undefined) throw log.fault;
   }
 
-  async #continue(): Promise<never> {
+  /** @param share of `maxEvents`. Beyond the first limit Temporal's own one counts, with room for undoing the run. */
+  #isTooLong(share: number): boolean {
+    const { historyLength, historySize, continueAsNewSuggested } = workflowInfo();
+    if (historyLength > this.#run.maxEvents * share) return true;
+    return share === 1 ? continueAsNewSuggested : share === LAST_SHARE && historySize > LAST_BYTES;
+  }
+
+  /** What the next workflow of the run starts with. */
+  async #next(): Promise<RunArguments> {
     const { owner, run: id, left } = this.#run;
     const rows = await this.#store.inspect(owner, id, ({ state }) => state && snapshot(state));
     if (rows === undefined) throw new Error('the run that continues has no state');
@@ -133,13 +155,13 @@ export class RunInWorkflow {
     const seq = (left?.seq ?? 0) + 1;
     const { hash: graphHash } = planOf(this.#run.graph);
     const next = { run: id, seq, epoch: 1, graphHash, rows, hostRows, isUncalled: true } as const;
-    return continueAsNew<(run: RunArguments) => Promise<Json>>({ ...this.#run, left: next });
+    return { ...this.#run, left: next };
   }
 
-  /** An operator has cancelled the workflow in Temporal. */
-  cancel(): void {
+  /** Undoes what the run did, and ends it. Default: an operator has cancelled the workflow in Temporal. */
+  cancel(reason = 'an operator cancelled it', code?: string): void {
     const { owner, run } = this.#run;
-    const how = { reason: 'an operator cancelled it', compensate: true };
+    const how = { reason, compensate: true, ...defined({ code }) };
     this.#store
       .cancel(owner, run, how, this.#waiter({ caller: owner, requestId: 'cancel', answerMs: 0 }))
       .catch((fault: unknown) => workflowLog.error(String(fault)));
@@ -149,18 +171,42 @@ export class RunInWorkflow {
   answerUpdates(): void {
     setHandler(defineUpdate<StartResponse>(START), () => {
       if (this.#started === undefined) throw ApplicationFailure.nonRetryable('the run has started before');
-      return this.#started;
+      return this.#sent(START, this.#started);
     });
-    for (const name of REQUESTS) setHandler(defineUpdate<unknown, [never]>(name), this.#requests[name]);
+    for (const name of REQUESTS) {
+      const respond: (request: never) => Promise<object> = this.#requests[name];
+      setHandler(defineUpdate<object, [never]>(name), (request) => this.#sent(name, respond(request)));
+    }
+  }
+
+  /** A response to an Update, as soon as a task has room for it. */
+  async #sent<Response extends object>(name: string, coming: Promise<Response>) {
+    const response = await this.#fitting(name, coming);
+    const room = this.#budget.reserve(response);
+    if (room !== undefined) await room;
+    return response;
+  }
+
+  /** A response, or why it cannot be sent. */
+  async #fitting<Response extends object>(name: string, coming: Promise<Response>) {
+    const response = await coming;
+    const failure = this.#budget.excess(`${name} took effect, and its response`, 'result', response);
+    return failure === undefined ? response : ({ ok: false, failure } as const);
   }
 
   /** Answers a Query, which must not change the run. */
   async look(name: string, args: readonly unknown[]): Promise<unknown> {
-    if (isOneOf(name, SHOWN)) return Reflect.apply(this.#shown[name], undefined, args);
+    if (isOneOf(name, SHOWN)) {
+      const shown: unknown = await Reflect.apply(this.#shown[name], undefined, args);
+      const failure = this.#budget.excess(`The response to ${name}`, 'result', { shown });
+      if (failure !== undefined) throw new RangeError(failure.message);
+      return shown;
+    }
     if (!isOneOf(name, REQUESTS)) throw new ReferenceError(`there is no query '${name}'`);
     const isPure = name === 'get_workflow_status' && !this.#deliversWork;
     if (!isPure && !this.#journal.isOver) return {};
-    const response: unknown = await Reflect.apply(this.#requests[name], undefined, args);
+    const request = this.#requests[name] as (...given: never[]) => Promise<object>;
+    const response = await this.#fitting(name, request(...(args as never[])));
     return { response } satisfies QueryResponse<unknown>;
   }
 
@@ -178,6 +224,12 @@ export class RunInWorkflow {
     };
   }
 }
+
+/** A run with too large a state to continue in another workflow remains in this one up to so many times `maxEvents`. */
+const LAST_SHARE = 2.5;
+
+/** Temporal ends a workflow with a history about twice as large. */
+const LAST_BYTES = 25 * 1024 * 1024;
 
 const REQUESTS = [
   'get_workflow_status',
