@@ -1,5 +1,6 @@
 import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
+import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { clip } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
@@ -28,7 +29,13 @@ import {
   type Waiter,
 } from './run-store.js';
 import { runRowsIn } from './store/host-rows.js';
-import { isLocal, JournalFailedError, type LoadedRun, type RunJournal } from './store/journal.js';
+import {
+  type InboxItem,
+  isLocal,
+  JournalFailedError,
+  type LoadedRun,
+  type RunJournal,
+} from './store/journal.js';
 import type { openJournal } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
 import type { StoreParts } from './store-parts.js';
@@ -207,6 +214,12 @@ export class JournalRunStore implements RunStore {
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
     const answer = await this.#reached(caller, id, (run) => run.inbox.cancel(caller, how, waiter));
     return answer ?? unknownRun(id);
+  }
+
+  /** Has a run take a command of an operator; see `RunInbox.operate`. Undefined for an unknown run. */
+  async operate(item: InboxItem): Promise<Json | undefined> {
+    if (!this.#isReady) await this.#ready();
+    return this.#using(item.run, (run) => run.inbox.operate(item));
   }
 
   async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
-import type { JsonObject } from '../../graph/json.js';
+import type { Json, JsonObject } from '../../graph/json.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { capabilityText } from '../tools/capabilities.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
-import type { Submission } from './actions/action.js';
+import { refusal, type Submission } from './actions/action.js';
+import { RUN_OVER } from './actions/operator-commands.js';
 import { misfitText } from './actions/read-answer.js';
 import { deliveryOf, lateAnswer, type Sender, type SentDelivery } from './deliveries.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
@@ -70,6 +71,28 @@ export class RunInbox {
   setVariables(by: Owner, { set, expectedVersion }: VariableChanges, limitMs: number): Promise<SubmitAnswer> {
     const content = { set, ...defined({ expected_version: expectedVersion }) };
     return this.#send('variables', by, content, { limitMs });
+  }
+
+  /** Takes a command of an operator at once, in a volatile journal: in others it is an item of the inbox. */
+  operate(item: InboxItem): Promise<Json> {
+    const { live } = this.#run;
+    if (live === undefined) return Promise.resolve(refusal(RUN_OVER));
+    const delivery = deliveryOf(this.#run, item, { item: item.id });
+    return new Promise((resolve, reject) =>
+      live.deliver({
+        item: item.id,
+        open: (state) => delivery.open(state),
+        respond: (isAccepted) => delivery.respond(isAccepted),
+        done(response) {
+          delivery.done(response);
+          resolve(response);
+        },
+        failed(fault) {
+          delivery.failed(fault);
+          reject(fault);
+        },
+      }),
+    );
   }
 
   #send(

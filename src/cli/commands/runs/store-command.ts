@@ -25,7 +25,8 @@ export const STORE_OPTIONS = {
 
 // Parts of help texts.
 
-const STORE = `  --store STORE    the store: sqlite:PATH, as \`stepwright serve\` takes it
+const STORE = `  --store STORE    the store, as \`stepwright serve\` takes it: sqlite:PATH or
+                   temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE
 `;
 
 export const COMMON = `  --json           print JSON
@@ -71,9 +72,7 @@ export async function withStore(
 ): Promise<number> {
   const store = option ?? process.env.STEPWRIGHT_STORE;
   if (store === undefined)
-    throw new Misuse(
-      `stepwright: \`${name}\` needs \`--store sqlite:PATH\`, the file that a server uses as its store`,
-    );
+    throw new Misuse(`stepwright: \`${name}\` needs \`--store STORE\`, which a server uses: ${STORE_FORMS}`);
   try {
     return await work(await operatorOf(store));
   } catch (error) {
@@ -129,9 +128,9 @@ export function unreadableRun(name: string, why: string): string {
 }
 
 /** A run of a later version is a fault of the input, not of this program. */
-export function readable({ loaded, graph, head }: ReadRun): StoredRunReader | Error {
+export function readable({ loaded, graph, head, paused }: ReadRun): StoredRunReader | Error {
   try {
-    return new StoredRunReader(loaded, graph, { hasHolder: head.holder !== null });
+    return new StoredRunReader(loaded, graph, { hasHolder: head.holder !== null, paused });
   } catch (error) {
     if (error instanceof Error && error.name === 'StateVersionError') return error;
     throw error;

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import type { InboxItem } from '../store/journal.js';
 
@@ -23,6 +24,12 @@ export type OperatorCommand =
   | { readonly command: 'cancel'; readonly reason?: string; readonly compensate?: boolean };
 
 type Outcome = Extract<Event, { kind: 'outcomeDecided' }>['outcome'];
+
+/** The run ended before it took a command. */
+export const RUN_OVER: Failure = {
+  code: 'E_NOT_PAUSED',
+  message: 'The run is over: the command was not taken.',
+};
 
 /** An item for the inbox of a run. */
 export function operatorItem(

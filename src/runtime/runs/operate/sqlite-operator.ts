@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
-import { type Operator, type OperatorCommand, operatorItem } from '../actions/operator-commands.js';
+import { type Operator, type OperatorCommand, operatorItem, RUN_OVER } from '../actions/operator-commands.js';
 import { JournalConflictError, type Retention, request } from '../store/journal.js';
 import type { StoredHead } from '../store/reader.js';
 import { copyStore } from '../store/sqlite/backup.js';
@@ -18,9 +18,6 @@ import type { MigrationOutcome, StoreOperator } from './store-operator.js';
 
 /** A command that is killed holds a run for so long, in ms. */
 const LEASE_MS = 1_000;
-
-/** The run ended before it took a command. */
-const OVER: Failure = { code: 'E_NOT_PAUSED', message: 'The run is over: the command was not taken.' };
 
 /** Operates the runs of a file. */
 export class SqliteOperator implements StoreOperator {
@@ -59,7 +56,7 @@ export class SqliteOperator implements StoreOperator {
       const isStored = (await journal.inbox(run)).some(({ id }) => id === item.id);
       const response = await journal.response(run, item.id);
       if (response !== undefined) return outcomeIn(response);
-      return isStored ? { outcome: 'stored' } : { outcome: 'refused', failure: OVER };
+      return isStored ? { outcome: 'stored' } : { outcome: 'refused', failure: RUN_OVER };
     } finally {
       clearTimeout(timer);
       await journal.close();

@@ -58,22 +58,29 @@ interface CallView {
   readonly compensates?: true;
 }
 
+/** Who makes the calls of a run. */
+interface Holding {
+  /** Whether a process has it, with its calls in flight. */
+  readonly hasHolder: boolean;
+  /** See `ReadRun`. */
+  readonly paused?: readonly string[] | undefined;
+}
+
 /** A run as a store has it, with what may be shown of it. */
 export class StoredRunReader {
   readonly #loaded: LoadedRun;
   readonly #graph: Graph;
   readonly #state: RunState;
   readonly #mask: RunMask;
-  /** Whether a process has it, with its calls in flight. */
-  readonly #hasHolder: boolean;
+  readonly #holding: Holding;
 
   /**
    * @throws StateVersionError for a run that this version cannot read.
    * @throws Error for rows that are not those of a run.
    */
-  constructor(loaded: LoadedRun, graph: Graph, { hasHolder: isHeld }: { readonly hasHolder: boolean }) {
+  constructor(loaded: LoadedRun, graph: Graph, holding: Holding) {
     this.#loaded = loaded;
-    this.#hasHolder = isHeld;
+    this.#holding = holding;
     this.#graph = graph;
     this.#state = restore(planOf(graph), loaded.rows);
     this.#mask = new RunMask(graph, { rows: loaded.hostRows });
@@ -83,7 +90,7 @@ export class StoredRunReader {
     const state = this.#state;
     const { id, startedAt } = state.run;
     const { start, endAt } = runRowsIn(this.#loaded.hostRows);
-    const { workflow_id: _, action: _one, actions, ...envelope } = this.#envelope;
+    const { workflow_id: _, action: _one, actions, ...envelope } = this.envelope;
     return {
       run: runRef(id),
       ...envelope,
@@ -129,7 +136,8 @@ export class StoredRunReader {
     };
   }
 
-  get #envelope(): Envelope {
+  /** As callers see it. */
+  get envelope(): Envelope {
     const state = this.#state;
     const record = new RunRecord(processClock);
     record.reload(this.#loaded.hostRows);
@@ -140,9 +148,14 @@ export class StoredRunReader {
 
   /** Calls about which an operator decides. */
   get #paused(): NonNullable<Envelope['paused_steps']> {
-    if (this.#hasHolder || isOver(this.#state.run.status)) return [];
+    const { hasHolder, paused } = this.#holding;
+    if (isOver(this.#state.run.status)) return [];
     return this.#calls
-      .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)
+      .filter(({ step_id, retry_safety, compensates }) =>
+        paused === undefined
+          ? !hasHolder && retry_safety === 'none' && compensates !== true
+          : paused.includes(step_id),
+      )
       .map(({ step_id, tool }) => ({ step_id, tool }));
   }
 

@@ -399,7 +399,7 @@ export class LiveRun {
     const writing: Writing = { kind: 'writing', start, transition, events, delivery, response, hostRows };
     const { journal } = this.#writer;
     const { facts } = transition;
-    journal.onTransition?.({ ...defined({ start }), events, facts });
+    journal.onTransition?.({ ...defined({ start }), events, facts }, state);
     const item = delivery?.item;
     // Rows are made when they are read.
     const changes = journal.isVolatile ? NO_CHANGES : transition.changes;

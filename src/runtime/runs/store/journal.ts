@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import type { Change, Fact } from '../../engine/contract.js';
+import type { Change, Fact, RunState } from '../../engine/contract.js';
 import type { Event, RunStatus, StartIds } from '../../engine/events.js';
 import type { Capability } from '../../tools/capabilities.js';
 
@@ -231,8 +231,11 @@ export interface RunJournal extends Omit<Journal, 'append' | 'leases' | 'index'>
    * is not in memory is lost.
    */
   readonly isVolatile?: true;
-  /** Gets each transition of its runs as it is made, also where no entry is written. Default: only entries are kept. */
-  onTransition?(transition: MadeTransition): void;
+  /**
+   * Gets each transition of its runs as it is made, also where no entry is written, and the state, which changes afterwards.
+   * Default: only entries are kept.
+   */
+  onTransition?(transition: MadeTransition, state: RunState): void;
   /** Why it refuses all entries until it is opened again, as of now. Default: it takes them. */
   readonly fault?: Error | undefined;
 }

@@ -120,6 +120,8 @@ export interface ReadRun {
   readonly inbox: readonly InboxItem[];
   /** Needs of the run that a server has reported, since no server has them. */
   readonly missing: readonly Capability[];
+  /** The steps with calls about which an operator decides. Default: all calls that are not repeated, without a holder. */
+  readonly paused?: readonly string[];
 }
 
 /** A process that has runs. */
