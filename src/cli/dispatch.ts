@@ -127,10 +127,7 @@ export function reportInternal(error: unknown, { err }: Output): void {
 }
 
 async function packageVersion(): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  const { packageFile } = await import('../formats/own-files.js');
-  const text = await readFile(packageFile('package.json'), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
+  return (await import('../formats/own-files.js')).packageVersion();
 }
 
 /** The output of this process. Colours depend on the terminal, `NO_COLOR` and `FORCE_COLOR`. */

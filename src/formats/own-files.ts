@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,6 +15,12 @@ export function packageFile(path: string): string {
 /** A module of this package that is started by path, without its extension: `cli/main`. */
 export function programFile(name: string): string {
   return packageFile(isFromSource ? `src/${name}.ts` : `dist/${name}.js`);
+}
+
+/** The version of this package. */
+export function packageVersion(): string {
+  const text = readFileSync(packageFile('package.json'), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 /** A bundler decides how deep in the package this code is. */

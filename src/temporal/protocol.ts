@@ -2,8 +2,9 @@ import type { AuthInfo, Owner } from '../decorators/context.js';
 import type { Json, JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
-import type { Fact, Row } from '../runtime/engine/contract.js';
+import type { Fact, Failure, Row } from '../runtime/engine/contract.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
+import type { RunWaits } from '../runtime/runs/operate/run-waits.js';
 import { answerId, childIn } from '../runtime/runs/run/owner.js';
 import type {
   Cancellation,
@@ -13,7 +14,8 @@ import type {
   RunSummary,
   VariableChanges,
 } from '../runtime/runs/run-store.js';
-import type { LoadedRun, MadeTransition } from '../runtime/runs/store/journal.js';
+import type { InboxItem, LoadedRun, MadeTransition } from '../runtime/runs/store/journal.js';
+import type { StoredEntry } from '../runtime/runs/store/reader.js';
 import type {
   CallOrigin,
   EvaluationOutcome,
@@ -49,11 +51,19 @@ export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId
   /** How many events the history of a workflow may have before the run continues in another one. */
   readonly maxEvents: number;
   /** The run as an earlier workflow has left it. */
-  readonly left?: LoadedRun;
+  readonly left?: LeftRun;
   /** How large a value that leaves the workflow may be, in bytes of JSON. Default: no limit. */
   readonly payloadBytes?: number;
   /** How long a worker may be silent before its calls are taken for lost, in ms. */
   readonly leaseMs: number;
+}
+
+/** A run that an earlier workflow has left, or that an operator has made. */
+export interface LeftRun extends LoadedRun {
+  /** What Temporal calls the execution of the earlier workflow, which has the log before. Missing in the first one. */
+  readonly earlier?: string;
+  /** The last entries of its log, which no workflow has made. Default: all are of one. */
+  readonly entries?: readonly Pick<StoredEntry, 'events'>[];
 }
 
 /** A request that waits for a run. */
@@ -94,6 +104,8 @@ export interface RunRequests {
     request: RunRequest & { readonly changes: VariableChanges; readonly limitMs: number },
   ): Promise<ResponseOf<'setVariables'>>;
   cancel_workflow(request: WaitingRunRequest & { readonly how: Cancellation }): Promise<ResponseOf<'cancel'>>;
+  /** Takes a command of an operator. */
+  operate(item: InboxItem): Promise<CommandResponse>;
 }
 
 /** What a run shows of itself to a caller that may see it. Queries alone. */
@@ -102,12 +114,34 @@ export interface RunQueries {
   list_workflows(caller: Owner): Promise<readonly RunSummary[]>;
   to_answer(caller: Owner): Promise<readonly ToAnswer[]>;
   inspect(request: RunRequest): Promise<RemoteInspection | undefined>;
-  /** The transitions of the run in this workflow. */
-  log(request: RunRequest): Promise<readonly LoggedTransition[] | undefined>;
+  /** For operators: the run as a store has it. */
+  stored_run(): Promise<StoredRemoteRun>;
+  /** For operators: what a list says of it. */
+  waits(): Promise<RunWaits>;
+  /** The transitions of the run in this workflow from a number of its log on, as many as one response has. */
+  log(from?: number): Promise<readonly LoggedTransition[]>;
+}
+
+/** What became of a command of an operator. */
+export type CommandResponse =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly failure: Partial<Failure> };
+
+/** A run in its workflow, for its operator. */
+export interface StoredRemoteRun extends Pick<LeftRun, 'earlier'> {
+  /** What it was started with. */
+  readonly started: RunArguments;
+  readonly loaded: LoadedRun;
+  /** The steps with calls about which an operator decides. */
+  readonly paused: readonly string[];
+  /** The number of the first entry of the log that this workflow has. */
+  readonly firstSeq: number;
 }
 
 /** A transition with a digest of its facts. */
 export interface LoggedTransition extends Omit<MadeTransition, 'facts'> {
+  /** Its number in the log of the run, from 1. */
+  readonly seq: number;
   readonly digest: string;
 }
 

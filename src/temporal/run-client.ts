@@ -1,4 +1,9 @@
-import type { Client, Connection } from '@temporalio/client';
+import type {
+  Client,
+  Connection,
+  WorkflowExecutionInfo,
+  WorkflowExecutionStatusName,
+} from '@temporalio/client';
 import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
 import { JournalFailedError } from '../runtime/runs/store/journal.js';
@@ -28,7 +33,7 @@ type Interpreter = (run: RunArguments) => Promise<Json>;
 /** What starts a run, beside its arguments. */
 interface StartOptions {
   /** Shown by Temporal, and not secret. */
-  readonly memo: Readonly<Record<string, unknown>>;
+  readonly memo: RunMemo;
   readonly summary: string;
   readonly details: string;
 }
@@ -103,6 +108,7 @@ export class RunClient {
     workflowId: string,
     name: N,
     request: RequestOf<N>,
+    answerMs = 'answerMs' in request ? request.answerMs : 0,
   ): Promise<ResponseOf<N> | undefined> {
     const failure = await this.#limit.excess('What was sent', 'result', request);
     if (failure !== undefined) {
@@ -111,7 +117,6 @@ export class RunClient {
     }
     const handle = this.#client.workflow.getHandle(workflowId);
     try {
-      const answerMs = 'answerMs' in request ? request.answerMs : 0;
       const update = () => handle.executeUpdate<ResponseOf<N>, [RequestOf<N>]>(name, { args: [request] });
       return await this.#within(answerMs, update);
     } catch (error) {
@@ -133,16 +138,22 @@ export class RunClient {
 
   /** What a run shows to a caller. Undefined for an unknown workflow. */
   show<N extends keyof RunQueries>(
-    workflowId: string,
+    execution: string | Execution,
     name: N,
     ...args: Parameters<RunQueries[N]>
   ): Promise<Awaited<ReturnType<RunQueries[N]>> | undefined> {
-    return this.#query(workflowId, name, args);
+    return this.#query(execution, name, args);
   }
 
-  async #query<Response>(workflowId: string, name: string, args: unknown[]): Promise<Response | undefined> {
+  async #query<Response>(
+    execution: string | Execution,
+    name: string,
+    args: unknown[],
+  ): Promise<Response | undefined> {
     try {
-      const handle = this.#client.workflow.getHandle(workflowId);
+      const { workflowId, runId } =
+        typeof execution === 'string' ? { workflowId: execution, runId: undefined } : execution;
+      const handle = this.#client.workflow.getHandle(workflowId, runId);
       return await this.#within(0, () => handle.query<Response, unknown[]>(name, ...args));
     } catch (error) {
       if (error instanceof this.#sdk.WorkflowNotFoundError) return undefined;
@@ -159,20 +170,103 @@ export class RunClient {
     try {
       return await this.#client.withDeadline(Date.now() + answerMs + GRACE_MS, send);
     } catch (error) {
-      if (error instanceof this.#sdk.WorkflowNotFoundError) throw error;
+      const { WorkflowNotFoundError, WorkflowExecutionAlreadyStartedError } = this.#sdk;
+      if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)
+        throw error;
       throw new JournalFailedError('Temporal gave no response', error);
     }
   }
 
-  /** The ids of the workflows of runs, with what they show to Temporal. Open ones come first, then the last to end. */
-  async *list(isOpen?: boolean): AsyncIterable<{ readonly workflowId: string; readonly memo: RunMemo }> {
+  /** The workflows of runs, with what they show to Temporal. Open ones come first, then the last to end. */
+  async *list(isOpen?: boolean): AsyncGenerator<RemoteExecution> {
     const status = isOpen === undefined ? '' : ` AND ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`;
     // A run that has continued in another workflow is that one.
     const type = `WorkflowType = '${WORKFLOW_TYPE}' AND TaskQueue = ${JSON.stringify(this.#taskQueue)}`;
     const query = `${type} AND ExecutionStatus != 'ContinuedAsNew'${status}`;
-    for await (const { workflowId, memo = {} } of this.#client.workflow.list({ query }))
-      yield { workflowId, memo };
+    const listed = new Set<string>();
+    for await (const info of this.#client.workflow.list({ query })) {
+      // Of a run that an operator has reopened, the last workflow counts.
+      if (!listed.has(info.workflowId)) yield executionOf(info, info.raw);
+      listed.add(info.workflowId);
+    }
   }
+
+  /** The last workflow of a run. Undefined for an unknown one. */
+  async describe(workflowId: string): Promise<RemoteExecution | undefined> {
+    try {
+      const handle = this.#client.workflow.getHandle(workflowId);
+      const info = await this.#within(0, () => handle.describe());
+      return executionOf(info, info.raw.workflowExecutionInfo);
+    } catch (error) {
+      if (error instanceof this.#sdk.WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether a worker polls the queue. */
+  async hasWorkers(): Promise<boolean> {
+    const { pollers } = await this.#within(0, () =>
+      this.#connection.workflowService.describeTaskQueue({
+        namespace: this.#client.options.namespace,
+        taskQueue: { name: this.#taskQueue },
+        taskQueueType: WORKFLOW_QUEUE,
+      }),
+    );
+    return pollers.length > 0;
+  }
+
+  /** Starts a workflow for a run as an operator has made it. Resolves with whether it was started. */
+  async resume(run: RunArguments, { memo, summary, details }: StartOptions): Promise<boolean> {
+    try {
+      await this.#within(0, () =>
+        this.#client.workflow.start<Interpreter>(WORKFLOW_TYPE, {
+          ...{
+            workflowId: workflowIdOf(run.run),
+            taskQueue: this.#taskQueue,
+            args: [run],
+            memo: { ...memo },
+          },
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          ...{ staticSummary: summary, staticDetails: details },
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof this.#sdk.WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  }
+}
+
+/** Of `TaskQueueType` of the API. */
+const WORKFLOW_QUEUE = 1;
+
+/** A workflow in Temporal: `runId` is what Temporal calls it. */
+interface Execution {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/** A workflow with what Temporal shows of it. */
+export interface RemoteExecution extends Execution {
+  readonly memo: RunMemo;
+  readonly status: WorkflowExecutionStatusName;
+  /** Missing while it is open. */
+  readonly closedAt?: number;
+  /** The deployment of workers that it is pinned to, by the names of the deployment and of its build. */
+  readonly pinnedTo?: string;
+}
+
+function executionOf(
+  { workflowId, runId, memo = {}, status, closeTime }: Omit<WorkflowExecutionInfo, 'raw'>,
+  raw?: Pick<WorkflowExecutionInfo['raw'], 'versioningInfo'> | null,
+): RemoteExecution {
+  const { deploymentName, buildId } = raw?.versioningInfo?.deploymentVersion ?? {};
+  return {
+    ...{ workflowId, runId, memo, status: status.name },
+    ...(closeTime === undefined ? {} : { closedAt: closeTime.getTime() }),
+    ...(buildId ? { pinnedTo: `${deploymentName}:${buildId}` } : {}),
+  };
 }
 
 /** How long a request may take beside its wait for the run, in ms. */
@@ -186,4 +280,10 @@ export interface RunMemo {
   readonly isRestricted?: boolean;
   /** When it was started, in ms since the epoch. */
   readonly startedAt?: number;
+  /** The name of its workflow. */
+  readonly workflow?: string;
+  /** Names the run; see `runRef`. */
+  readonly ref?: string;
+  /** The version of this package that started it. */
+  readonly version?: string;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '../decorators/context.js';
+import { packageVersion } from '../formats/own-files.js';
 import { defined } from '../graph/defined.js';
 import type { Graph } from '../graph/model.js';
 import { toolsIn } from '../graph/nodes.js';
@@ -66,9 +67,8 @@ export class TemporalRunStore implements RunStore {
     const client = await this.#client();
     const args = this.#argumentsOf(run, waiter);
     return client.start(args, {
-      memo: { ...memoOf(run, waiter), workflow: graph.name, ref: runRef(args.run) },
-      summary: clip(graph.name),
-      details: detailsOf(graph),
+      memo: memoOf(args.run, run, waiter),
+      ...shownTextsOf(graph),
     });
   }
 
@@ -240,9 +240,13 @@ function remote(caller: Owner, id: string, { answerMs, request }: Waiter) {
   return { caller, id, answerMs, requestId: request.requestId };
 }
 
-function memoOf({ owner, graph }: NewRun, { request }: Waiter): Required<RunMemo> {
-  const isRestricted = restrictedQuestions(graph).length > 0;
-  return { quota: hashedQuota(owner, request.remoteAddress), isRestricted, startedAt: Date.now() };
+function memoOf(id: string, { owner, graph }: NewRun, { request }: Waiter): Required<RunMemo> {
+  return {
+    quota: hashedQuota(owner, request.remoteAddress),
+    isRestricted: restrictedQuestions(graph).length > 0,
+    startedAt: Date.now(),
+    ...{ workflow: graph.name, ref: runRef(id), version: packageVersion() },
+  };
 }
 
 function hashedQuota(owner: Owner, remoteAddress?: string): string {
@@ -250,9 +254,10 @@ function hashedQuota(owner: Owner, remoteAddress?: string): string {
 }
 
 /** What Temporal's web page shows of a workflow: its description and its steps. Temporal refuses more than 20,000 bytes. */
-function detailsOf(graph: Graph): string {
+export function shownTextsOf(graph: Graph): { readonly summary: string; readonly details: string } {
   const steps = planLines(planOf(graph), () => undefined).map(
     ({ number, depth, text }) => `${'   '.repeat(depth)}${number}. ${text}`,
   );
-  return clipText([graph.description ?? '', steps.join('\n')].filter(Boolean).join('\n\n'), 5_000);
+  const text = [graph.description ?? '', steps.join('\n')].filter(Boolean).join('\n\n');
+  return { summary: clip(graph.name), details: clipText(text, 5_000) };
 }

@@ -15,13 +15,15 @@ import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { nodesWithTasks } from '../../graph/nodes.js';
-import { planOf } from '../../plan/compile.js';
 import { snapshot } from '../../runtime/engine/snapshot.js';
+import { operatorItem } from '../../runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
+import { waitsOf } from '../../runtime/runs/operate/run-waits.js';
 import { noProgress } from '../../runtime/runs/request.js';
 import { FILE_LIMITS, type Waiter } from '../../runtime/runs/run-store.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
+  type CommandResponse,
   type QueryResponse,
   type RemoteWaiter,
   type RunArguments,
@@ -67,6 +69,8 @@ export class RunInWorkflow {
         secretInputs: () => [],
         toolSafety: (tool) => tools[tool] ?? 'none',
         isPrivate: (tool) => privateTools.includes(tool),
+        // Of calls that an operator has put in flight again.
+        holdsUnsafeCalls: true,
         log: writeLog,
         newRunId: () => run.run,
         limits: { ...FILE_LIMITS, finishedRunMs: Number.POSITIVE_INFINITY },
@@ -83,6 +87,7 @@ export class RunInWorkflow {
       set_variables: ({ caller, id, changes, limitMs }) => store.setVariables(caller, id, changes, limitMs),
       cancel_workflow: (request) =>
         store.cancel(request.caller, request.id, request.how, this.#waiter(request)),
+      operate: async (item) => (await store.operate(item)) as unknown as CommandResponse,
     };
     this.#shown = {
       list_workflows: (caller) => store.list(caller),
@@ -92,7 +97,14 @@ export class RunInWorkflow {
           ...shown,
           ...(state === undefined ? {} : { rows: snapshot(state) }),
         })),
-      log: ({ caller, id }) => store.inspect(caller, id, () => this.#journal.log.transitions),
+      stored_run: async () => {
+        const { left: { earlier } = {}, ...started } = run;
+        const { current: loaded, log } = this.#journal;
+        const paused = await this.#paused();
+        return { started, loaded, paused, firstSeq: log.firstSeq, ...defined({ earlier }) };
+      },
+      waits: async () => waitsOf(this.#journal.state, await this.#paused()),
+      log: async (from = 1) => this.#journal.log.from(from, LOG_BYTES),
     };
     if (left !== undefined) return;
     const request = { ...waiter.request, ...defined({ auth, remoteAddress }) };
@@ -115,11 +127,11 @@ export class RunInWorkflow {
       }
       await this.#settled();
       if (this.#journal.isOver) break;
-      const next = await this.#next();
+      const next = this.#next;
       const excess = this.#budget.excess('The state of the run', 'state', next);
       if (excess === undefined) return continueAsNew<(run: RunArguments) => Promise<Json>>(next);
       if (share === LAST_SHARE)
-        this.cancel(`it cannot continue in another workflow. ${excess.message}`, excess.code);
+        this.#abandon(`it cannot continue in another workflow. ${excess.message}`, excess.code);
       this.#leaving = new AbortController();
       this.#port.open();
     }
@@ -147,23 +159,34 @@ export class RunInWorkflow {
   }
 
   /** What the next workflow of the run starts with. */
-  async #next(): Promise<RunArguments> {
-    const { owner, run: id, left } = this.#run;
-    const rows = await this.#store.inspect(owner, id, ({ state }) => state && snapshot(state));
-    if (rows === undefined) throw new Error('the run that continues has no state');
-    const { hostRows } = this.#journal;
-    const seq = (left?.seq ?? 0) + 1;
-    const { hash: graphHash } = planOf(this.#run.graph);
-    const next = { run: id, seq, epoch: 1, graphHash, rows, hostRows, isUncalled: true } as const;
-    return { ...this.#run, left: next };
+  get #next(): RunArguments {
+    const left = { ...this.#journal.current, isUncalled: true, earlier: workflowInfo().runId } as const;
+    return { ...this.#run, left };
   }
 
-  /** Undoes what the run did, and ends it. Default: an operator has cancelled the workflow in Temporal. */
-  cancel(reason = 'an operator cancelled it', code?: string): void {
+  /** The steps with calls about which an operator decides. */
+  async #paused(): Promise<readonly string[]> {
     const { owner, run } = this.#run;
-    const how = { reason, compensate: true, ...defined({ code }) };
+    const steps = await this.#store.inspect(owner, run, ({ envelope }) => envelope.paused_steps);
+    return (steps ?? []).map(({ step_id }) => step_id);
+  }
+
+  /** Undoes what the run did, and ends it: it cannot continue. */
+  #abandon(reason: string, code: string): void {
+    const { owner, run } = this.#run;
+    const how = { reason, code, compensate: true };
     this.#store
       .cancel(owner, run, how, this.#waiter({ caller: owner, requestId: 'cancel', answerMs: 0 }))
+      .catch((fault: unknown) => workflowLog.error(String(fault)));
+  }
+
+  /** An operator has cancelled the workflow in Temporal. */
+  cancel(): void {
+    const { run } = this.#run;
+    const item = { run, id: 'cancel-in-temporal', at: Date.now() };
+    const by = { kind: 'operator', name: 'Temporal' } as const;
+    this.#store
+      .operate(operatorItem(item, { command: 'cancel', compensate: true }, by))
       .catch((fault: unknown) => workflowLog.error(String(fault)));
   }
 
@@ -237,8 +260,12 @@ const REQUESTS = [
   'get_next_step',
   'set_variables',
   'cancel_workflow',
+  'operate',
 ] as const;
-const SHOWN = ['list_workflows', 'to_answer', 'inspect', 'log'] as const;
+const SHOWN = ['list_workflows', 'to_answer', 'inspect', 'stored_run', 'waits', 'log'] as const;
+
+/** So much of a log one response has, in characters. */
+const LOG_BYTES = 1_000_000;
 
 function isOneOf<Name extends string>(name: string, names: readonly Name[]): name is Name {
   return names.some((each) => each === name);

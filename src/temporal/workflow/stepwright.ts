@@ -18,7 +18,10 @@ export async function stepwright(run: RunArguments): Promise<Json> {
   const current = new RunInWorkflow(run);
   host = current;
   current.answerUpdates();
-  CancellationScope.current().cancelRequested.catch(() => current.cancel());
+  // What is undone must not be cancelled with the workflow.
+  CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(async () => current.cancel()),
+  );
   return CancellationScope.nonCancellable(() => current.end());
 }
 

@@ -1,7 +1,7 @@
 import { proxyLocalActivities } from '@temporalio/workflow';
-import type { Event } from '../../runtime/engine/contract.js';
+import type { Event, Fact } from '../../runtime/engine/contract.js';
 import type { MadeTransition } from '../../runtime/runs/store/journal.js';
-import { type Activities, digestOf, type LoggedTransition } from '../protocol.js';
+import { type Activities, digestOf, type LeftRun, type LoggedTransition } from '../protocol.js';
 
 /** So many transitions are recorded at once. */
 const BATCH = 100;
@@ -16,12 +16,37 @@ const { recordFacts } = proxyLocalActivities<Pick<Activities, 'recordFacts'>>({
  */
 export class TransitionLog {
   readonly #transitions: LoggedTransition[] = [];
+  readonly #before: number;
   #recorded = 0;
   #pending = 0;
   #fault: Error | undefined;
 
-  get transitions(): readonly LoggedTransition[] {
-    return this.#transitions;
+  /** @param left what an earlier workflow has left. */
+  constructor({ seq, entries = [] }: Pick<LeftRun, 'seq' | 'entries'> = { seq: 0 }) {
+    this.#before = seq - entries.length;
+    for (const { events } of entries) this.#push({ events }, []);
+    this.#recorded = entries.length;
+  }
+
+  /** The number of the last transition of the run. */
+  get seq(): number {
+    return this.#before + this.#transitions.length;
+  }
+
+  get firstSeq(): number {
+    return this.#before + 1;
+  }
+
+  /** The transitions from a number on, until their JSON is longer than a limit; one in any case. */
+  from(seq: number, limit: number): readonly LoggedTransition[] {
+    const first = Math.max(0, seq - this.#before - 1);
+    let length = 0;
+    let end = first;
+    while (end < this.#transitions.length && (end === first || length <= limit)) {
+      length += JSON.stringify(this.#transitions[end]).length;
+      end += 1;
+    }
+    return this.#transitions.slice(first, end);
   }
 
   /** Whether no digest is on its way to the history. */
@@ -35,8 +60,12 @@ export class TransitionLog {
   }
 
   add({ facts, ...transition }: MadeTransition): void {
-    this.#transitions.push({ ...transition, digest: digestOf(facts) });
+    this.#push(transition, facts);
     if (this.#transitions.length - this.#recorded >= BATCH) void this.#record();
+  }
+
+  #push(transition: Omit<MadeTransition, 'facts'>, facts: readonly Fact[]): void {
+    this.#transitions.push({ ...transition, seq: this.seq + 1, digest: digestOf(facts) });
   }
 
   async #record(): Promise<void> {

@@ -1,4 +1,7 @@
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/compile.js';
+import type { RunState } from '../../runtime/engine/contract.js';
+import { restore, snapshot } from '../../runtime/engine/snapshot.js';
 import type {
   HostRow,
   JournalEntry,
@@ -8,12 +11,13 @@ import type {
   OpenRun,
 } from '../../runtime/runs/store/journal.js';
 import { VolatileJournal } from '../../runtime/runs/store/local-journal.js';
+import type { LeftRun } from '../protocol.js';
 import { TransitionLog } from './transition-log.js';
 
-/** A run that an earlier workflow of the same id has left. */
-export interface LeftRun {
+/** A run to continue. */
+interface ContinuedRun {
   readonly graph: Graph;
-  readonly loaded: LoadedRun;
+  readonly loaded: LeftRun;
 }
 
 /**
@@ -23,14 +27,16 @@ export interface LeftRun {
 export class WorkflowJournal extends VolatileJournal {
   override readonly leases: Leases;
   /** Of this workflow. */
-  readonly log = new TransitionLog();
-  readonly #left: LeftRun | undefined;
+  readonly log: TransitionLog;
+  readonly #left: ContinuedRun | undefined;
   readonly #hostRows = new Map<string, HostRow>();
   #isOver = false;
+  #state: RunState | undefined;
 
-  constructor(left: LeftRun | undefined) {
+  constructor(left: ContinuedRun | undefined) {
     super();
     this.#left = left;
+    this.log = new TransitionLog(left?.loaded);
     const runs: readonly OpenRun[] = left === undefined ? [] : [left.loaded];
     this.leases = {
       ...new VolatileJournal().leases,
@@ -62,8 +68,25 @@ export class WorkflowJournal extends VolatileJournal {
     this.#keep(entry.hostRows ?? []);
   }
 
-  onTransition(transition: MadeTransition): void {
+  onTransition(transition: MadeTransition, state: RunState): void {
     this.log.add(transition);
+    this.#state = state;
+  }
+
+  /** The state of the run as it is, also after its end. */
+  get state(): RunState {
+    const { graph, loaded } = this.#left ?? {};
+    this.#state ??= graph && loaded && restore(planOf(graph), loaded.rows);
+    if (this.#state === undefined) throw new Error('the run has not started');
+    return this.#state;
+  }
+
+  get current(): LoadedRun {
+    const { state } = this;
+    return {
+      ...{ run: state.run.id, seq: this.log.seq, epoch: 1, graphHash: state.plan.hash },
+      ...{ rows: snapshot(state), hostRows: this.hostRows },
+    };
   }
 
   override async load(): Promise<LoadedRun | undefined> {

@@ -1,7 +1,6 @@
 import type { RunStoreOptions } from '../journal-run-store.js';
 import type { RunStore } from '../run-store.js';
 import { fileStore, type RunStoreSource } from '../run-stores.js';
-import { StoreError } from '../store/store-error.js';
 import type { StoreOperator } from './store-operator.js';
 
 /** The names of stores that outlast a process, for messages. */
@@ -25,9 +24,7 @@ const SCHEMES: readonly Scheme[] = [
       new DeferredRunStore(async () =>
         (await import('../../../temporal/index.js')).temporal(name).open(options),
       ),
-    operate: async (name) => {
-      throw new StoreError('unsupported', name, "its runs are shown and cancelled in Temporal's web page");
-    },
+    operate: async (name) => (await import('../../../temporal/temporal-operator.js')).operatorOf(name),
   },
 ];
 

@@ -1,0 +1,160 @@
+import { Client, Connection } from '@temporalio/client';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { runs } from '../../src/cli/commands/runs/store.fixture.js';
+import { ask, undo } from '../../src/runtime/engine/constructs.fixture.js';
+import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
+import { ok } from '../../src/runtime/runs/store.fixture.js';
+import { runRef } from '../../src/runtime/tools/port.js';
+import { workflowIdOf } from '../../src/temporal/protocol.js';
+import { describeTemporal, TemporalHost } from './host.js';
+
+describeTemporal('an operator of runs on Temporal', () => {
+  const upstream = { isAway: false };
+  const calls: { readonly tool: string; readonly key: string | undefined }[] = [];
+  const tool =
+    (name: string, fails = false) =>
+    (_: unknown, { idempotencyKey: key }: { readonly idempotencyKey?: string | undefined }) => {
+      calls.push({ tool: name, key });
+      if (!fails || !upstream.isAway) return ok(name);
+      return { ok: false, attempted: true, failure: { code: 'E_AWAY', message: 'away' } } as const;
+    };
+  const host = new TemporalHost(
+    {
+      'tool-a': tool('a'),
+      'undo-a': tool('undo'),
+      'tool-b': tool('b', true),
+    },
+    { maxEvents: 40 },
+  );
+  const store = `temporal://${inject('temporalAddress')}/default?taskQueue=${host.taskQueue}`;
+  const on = (...args: readonly string[]) => runs(...args, '--store', store);
+  const json = async (...args: readonly string[]) => {
+    const { code, out, err } = await on(...args, '--json');
+    expect([code, err]).toEqual([0, '']);
+    return JSON.parse(out);
+  };
+  const named = (name: string) => calls.filter(({ tool: each }) => each === name);
+  const asking = graph(
+    chain(call('a', {}, { compensate: undo('undo-a') }), ask('sure'), done('out', step('a'))),
+    {
+      name: 'asks',
+    },
+  );
+  const failing = graph(chain(call('a'), call('b'), done('out', step('b'))), { name: 'fails' });
+  let client: Client;
+
+  beforeAll(async () => {
+    await host.store.open?.();
+    const connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
+    client = new Client({ connection });
+    return () => connection.close();
+  });
+
+  const start = async (of: typeof asking) => {
+    calls.length = 0;
+    const { workflow_id: id } = await host.start(of);
+    return { id, ref: runRef(id) };
+  };
+
+  test('lists runs, shows one, and prints its log', async () => {
+    const { id, ref } = await start(asking);
+    await expect
+      .poll(async () => (await json('list', '--workflow', 'asks')).runs, { timeout: 10_000 })
+      .toMatchObject([{ run: ref, status: 'waiting', waits_for: [{ for: 'answer', of: 'sure#1' }] }]);
+    expect((await json('list', '--status', 'paused')).runs).toEqual([]);
+    const shown = await json('show', ref);
+    expect(shown).toMatchObject({
+      ...{ run: ref, status: 'waiting', owner: { kind: 'principal', subject: 'ada' }, entries: 2, calls: [] },
+      steps: [{ status: 'succeeded' }, { step_id: 'sure', status: 'waiting' }, { status: 'pending' }],
+      actions: [{ action_id: 'sure#1' }],
+    });
+    expect(JSON.stringify(shown)).not.toContain(id);
+    expect(await json('show', id)).toEqual(shown);
+    const { events } = await json('export', ref);
+    expect(events).toMatchObject([{ entry: 2, kind: 'toolReturned', value: 'a' }]);
+    const missing = await on('show', 'no-such-run');
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('has no run `no-such-run`') });
+  });
+
+  test('answers a question in the place of others, and the log has who did', async () => {
+    const { id, ref } = await start(asking);
+    const how = ['--action', 'sure#1', '--override', '--by', 'ann', '--reason', 'bob is ill'];
+    expect(await json('answer', ref, 'true', ...how)).toEqual({ run: ref, outcome: 'applied' });
+    expect((await host.get(id)).status).toBe('completed');
+    expect((await on('events', ref)).out).toMatch(/actionSubmitted .*"name":"ann","reason":"bob is ill"/);
+    expect(await json('show', ref)).toMatchObject({ status: 'completed', result: 'a' });
+    const again = await on('answer', ref, 'true', ...how);
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is completed') });
+  });
+
+  test('cancels a run, and undoes what it did', async () => {
+    const { id, ref } = await start(asking);
+    expect(await json('cancel', ref, '--compensate', '--reason', 'enough')).toMatchObject({
+      outcome: 'applied',
+    });
+    await expect.poll(async () => (await host.get(id)).status, { timeout: 10_000 }).toBe('cancelled');
+    expect((await host.get(id)).error).toMatchObject({ undone: ['a'] });
+    expect(named('undo')).toHaveLength(1);
+  });
+
+  test('has the calls made again that failed a run, with their keys', async () => {
+    upstream.isAway = true;
+    const { id, ref } = await start(failing);
+    await expect.poll(async () => (await host.get(id)).status, { timeout: 10_000 }).toBe('failed');
+    upstream.isAway = false;
+    const retried = await on('retry', ref, '--by', 'ann');
+    expect(retried).toEqual({ code: 0, out: `run ${ref} has taken it\n`, err: '' });
+    await expect.poll(async () => (await host.get(id)).status, { timeout: 10_000 }).toBe('completed');
+    expect(named('a')).toHaveLength(1);
+    const [first, second] = named('b');
+    expect(second?.key).toBe(first?.key);
+    expect((await json('list', '--workflow', 'fails')).runs).toMatchObject([
+      { run: ref, status: 'completed' },
+    ]);
+    const { out } = await on('events', ref);
+    expect(
+      out.match(/^ *\d+ .*/gm)?.map((line) => /toolReturned|toolFailed|retryRequested/.exec(line)?.[0]),
+    ).toEqual([...['toolReturned', 'toolFailed', 'retryRequested', 'retryRequested', 'toolReturned']]);
+  });
+
+  test('forks a run that has continued in another workflow', async () => {
+    const many = Array.from({ length: 30 }, (_, index) => call(`n${index}`, {}, { tool: 'tool-a' }));
+    const { id, ref } = await start(graph(chain(...many, ask('sure'), call('b')), { name: 'long' }));
+    await expect.poll(async () => (await host.get(id)).action?.step_id, { timeout: 20_000 }).toBe('sure');
+    expect(await json('show', ref)).toMatchObject({ entries: 31 });
+    const stubbed = await json('fork', ref, '--at', '29');
+    expect(stubbed.stubbed_calls).toMatchObject([{ step_id: 'n28' }, { step_id: 'n29' }]);
+    calls.length = 0;
+    const kept = await on('fork', ref, '--at', '29', '--real', '--yes');
+    const [, fork = ''] = /run `([0-9a-f]{12})` begins/.exec(kept.out) ?? [];
+    await expect.poll(async () => (await json('show', fork)).status, { timeout: 10_000 }).toBe('waiting');
+    expect(named('a')).toHaveLength(2);
+    expect(await json('show', fork)).toMatchObject({ forked_from: { run: ref, entry: 29 } });
+    expect((await host.store.list({ kind: 'principal', subject: 'ada' })).length).toBeGreaterThan(1);
+  });
+
+  test('cancels a run in the web page of Temporal: it is undone', async () => {
+    const { id, ref } = await start(asking);
+    await client.workflow.getHandle(workflowIdOf(id)).cancel();
+    await expect.poll(async () => (await host.get(id)).status, { timeout: 10_000 }).toBe('cancelled');
+    expect((await host.get(id)).error).toMatchObject({ undone: ['a'] });
+    expect((await on('events', ref)).out).toMatch(/cancelled .*"kind":"operator","name":"Temporal"/);
+    const { status } = await client.workflow.getHandle(workflowIdOf(id)).describe();
+    expect(status.name).toBe('CANCELLED');
+  });
+
+  test('terminates a run in the web page of Temporal: it is cancelled as it is', async () => {
+    const { id, ref } = await start(asking);
+    await client.workflow.getHandle(workflowIdOf(id)).terminate();
+    expect(await json('show', ref)).toMatchObject({ status: 'cancelled', actions: [] });
+    expect(named('undo')).toHaveLength(0);
+  });
+
+  test('learns what a store on Temporal does not do', async () => {
+    for (const [command, why] of [
+      [['metrics'], 'see the metrics of Temporal'],
+      [['prune', '--keep', '1'], 'Temporal removes runs'],
+    ] as const)
+      expect(await on(...command)).toMatchObject({ code: 2, err: expect.stringContaining(why) });
+  });
+});
