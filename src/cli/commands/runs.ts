@@ -23,9 +23,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 /** `stepwright runs COMMAND`: shows, moves on and keeps the runs of a store. */
 export const runsCommand: Command = async ([first, ...rest], output) => {
   if (first === '--help' || first === 'help') {
-    output.out(`Usage: stepwright runs <command> --store sqlite:PATH [options]
+    output.out(`Usage: stepwright runs <command> --store STORE [options]
 
-Shows the runs of a store and moves them on, while servers use the file too. Secrets are masked.
+Shows the runs of a store and moves them on, while servers use it too. Secrets are masked.
 
 Commands:
   list        list runs, the latest first

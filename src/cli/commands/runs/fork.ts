@@ -42,7 +42,7 @@ const NAME = 'stepwright runs fork';
 /** `stepwright runs fork RUN`: starts a new run from a point of the log of a run. */
 export const forkRun = storeCommand(
   NAME,
-  `Usage: stepwright runs fork RUN --at N --store sqlite:PATH [options]
+  `Usage: stepwright runs fork RUN --at N --store STORE [options]
 
 Starts a new run where RUN was after entry N of its log. It has the results of the steps up to there, and undoes nothing
 of what RUN did. Tools are stubbed: the new run goes on in this process until it is over or waits, and is not kept.

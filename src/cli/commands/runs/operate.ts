@@ -51,9 +51,9 @@ const DECIDE_OPTIONS = {
 /** `stepwright runs answer RUN …`: says what became of a call, or answers a question in the place of others. */
 export const answerRun = storeCommand(
   'stepwright runs answer',
-  `Usage: stepwright runs answer RUN happened VALUE --store sqlite:PATH [options]
-       stepwright runs answer RUN did-not-happen --store sqlite:PATH [options]
-       stepwright runs answer RUN VALUE --action ID --override --reason TEXT --store sqlite:PATH [options]
+  `Usage: stepwright runs answer RUN happened VALUE --store STORE [options]
+       stepwright runs answer RUN did-not-happen --store STORE [options]
+       stepwright runs answer RUN VALUE --action ID --override --reason TEXT --store STORE [options]
 
 Says what became of a call that a run is paused at: it happened, and returned VALUE (JSON); or it did not, and is made.
 With \`--action\` it answers a question in the place of those who may answer it. The log of the run keeps who decided.
@@ -115,7 +115,7 @@ function jsonIn(text = ''): Json {
 /** `stepwright runs retry RUN`: has the calls made again that a run is paused at, or that have failed it. */
 export const retryRun = storeCommand(
   'stepwright runs retry',
-  `Usage: stepwright runs retry RUN --store sqlite:PATH [options]
+  `Usage: stepwright runs retry RUN --store STORE [options]
 
 Has the calls made again that a run is paused at, or that have failed it, whether or not they happened, with their
 idempotency keys. A failed run continues there, and its effects stay done. One that its workflow failed, as by
@@ -145,7 +145,7 @@ ${SENDING}`,
 /** `stepwright runs cancel RUN`: cancels a run. */
 export const cancelRun = storeCommand(
   'stepwright runs cancel',
-  `Usage: stepwright runs cancel RUN --store sqlite:PATH [options]
+  `Usage: stepwright runs cancel RUN --store STORE [options]
 
 Cancels a run. ${RUN}
 

@@ -163,7 +163,7 @@ test('a store that cannot be used is refused', async () => {
     expect(code).toBe(2);
     return err;
   };
-  expect(await refused()).toContain('`stepwright runs list` needs `--store sqlite:PATH`');
+  expect(await refused()).toContain('`stepwright runs list` needs `--store STORE`');
   expect(await refused('--store', 'memory')).toContain("`--store` is 'sqlite:PATH'");
   expect(await refused('--store', `sqlite:${path}`)).toContain(`'${path}' is not a SQLite database`);
   const missing = store.file('none.db');

@@ -28,7 +28,7 @@ const LIST_OPTIONS = {
 /** `stepwright runs list`: lists the runs of a store, the latest first. */
 export const listRuns = storeCommand(
   'stepwright runs list',
-  `Usage: stepwright runs list --store sqlite:PATH [options]
+  `Usage: stepwright runs list --store STORE [options]
 
 Lists runs, the latest first. A run is named by 12 hexadecimal digits: its id, which reaches the run, is not shown.
 
@@ -104,7 +104,7 @@ function shownStatus(state: ListedRow['state']): string {
 /** `stepwright runs show RUN`: shows a run of a store. */
 export const showRun = storeCommand(
   'stepwright runs show',
-  `Usage: stepwright runs show RUN --store sqlite:PATH [options]
+  `Usage: stepwright runs show RUN --store STORE [options]
 
 Shows a run: its status and steps, what it waits for, calls whose result is not known, and how it ended.
 With a registry it shows whether the workflow was changed since the run started, and which of its tools are gone.
@@ -139,7 +139,7 @@ const PAGE = 500;
 /** `stepwright runs events RUN`: shows the log of a run. */
 export const showEvents = storeCommand(
   'stepwright runs events',
-  `Usage: stepwright runs events RUN --store sqlite:PATH [options]
+  `Usage: stepwright runs events RUN --store STORE [options]
 
 Shows the log of a run: what it took in, in order. Each event has the number of its entry.
 ${RUN}
@@ -179,7 +179,7 @@ async function* eventsOf(
 /** `stepwright runs export RUN`: prints a run with its log and its graph. */
 export const exportRun = storeCommand(
   'stepwright runs export',
-  `Usage: stepwright runs export RUN --store sqlite:PATH [options]
+  `Usage: stepwright runs export RUN --store STORE [options]
 
 Prints a run as one JSON value: its state, its log and its graph. ${RUN}
 
