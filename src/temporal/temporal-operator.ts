@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { planOf } from '../plan/compile.js';
+import type { Failure } from '../runtime/engine/contract.js';
 import { foldRows } from '../runtime/engine/snapshot.js';
 import {
   type Operator,
@@ -10,7 +11,7 @@ import {
 import type { Fork, ForkSource } from '../runtime/runs/operate/fork.js';
 import { reopening } from '../runtime/runs/operate/reopen.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
-import { type HostRow, isOver } from '../runtime/runs/store/journal.js';
+import { type HostRow, isOver, JournalFailedError } from '../runtime/runs/store/journal.js';
 import type {
   ListedRow,
   ReadRun,
@@ -20,6 +21,7 @@ import type {
 } from '../runtime/runs/store/reader.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import type { Capability } from '../runtime/tools/capabilities.js';
+import { thrownText } from '../runtime/tools/exceptions.js';
 import { runRef } from '../runtime/tools/port.js';
 import { nameOf, type ResolvedOptions, resolveOptions } from './options.js';
 import { type StoredRemoteRun, workflowIdOf, workflowIdsOf } from './protocol.js';
@@ -63,7 +65,9 @@ class TemporalOperator implements StoreOperator {
   ): ReturnType<StoreOperator['send']> {
     const item = operatorItem({ run, id: randomUUID(), at: Date.now() }, command, by);
     return this.#with(async (client) => {
-      const response = await client.request(workflowIdOf(run), 'operate', item, waitMs);
+      const response = await client
+        .request(workflowIdOf(run), 'operate', item, waitMs)
+        .catch((error: unknown) => ({ ok: false, failure: unanswered(error) }) as const);
       if (response === undefined) return { outcome: 'refused', failure: RUN_OVER };
       return response.ok ? { outcome: 'applied' } : { outcome: 'refused', failure: response.failure };
     });
@@ -126,6 +130,13 @@ class TemporalOperator implements StoreOperator {
 function withRows(rows: readonly HostRow[], later: readonly HostRow[]): readonly HostRow[] {
   const all = new Map([...rows, ...later].map((row) => [JSON.stringify([row.table, row.key]), row]));
   return [...all.values()];
+}
+
+/** A command that no worker has answered. */
+function unanswered(error: unknown): Failure {
+  if (!(error instanceof JournalFailedError)) throw error;
+  const message = `${error.message}. Whether it took effect is not known, and it is not stored: start a worker with \`stepwright worker\`, see what the run waits for, and send it again.`;
+  return { code: 'E_STORE', message };
 }
 
 /** So many runs are asked at once. */
@@ -224,7 +235,8 @@ class TemporalReader implements StoreReader {
     if (execution === undefined)
       throw new StoreError('unsupported', this.#name, 'the run was removed meanwhile');
     const stored = await this.#client.show(workflowId, 'stored_run').catch((error: unknown) => {
-      const why = `no worker shows the run, which ${workerFor(execution).name} has executed: start one with \`stepwright worker\``;
+      const worker = workerFor(execution).name;
+      const why = `no worker shows the run (${thrownText(error)}): start one of ${worker}, with \`stepwright worker\``;
       throw new StoreError('unsupported', this.#name, why, error);
     });
     if (stored === undefined)
