@@ -36,13 +36,12 @@ import {
   type LoadedRun,
   type RunJournal,
 } from './store/journal.js';
-import type { openJournal } from './store/local-journal.js';
+import type { JournalSource, OpenedJournal } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
 import type { StoreParts } from './store-parts.js';
 import type { StoredRun } from './stored-run.js';
 import { UnreadableRuns } from './unreadable-runs.js';
 
-type NextStepOf = Parameters<RunStore['nextStep']>;
 /** See {@link excess}. */
 type Usage = Parameters<typeof excess>[0];
 
@@ -58,18 +57,6 @@ export interface RunStoreOptions extends Omit<StoreParts, OwnPart> {
   readonly limits?: Partial<RunLimits>;
   /** Why a run may not start for an owner. Default: every run may. */
   readonly refusal?: (graph: Graph, owner: Owner) => Failure | undefined;
-}
-
-/** Where a store gets its journal from. */
-interface JournalSource {
-  /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
-  readonly hasRuns: boolean;
-  open(store: Parameters<typeof openJournal>[1]): Promise<OpenedJournal>;
-}
-
-interface OpenedJournal {
-  readonly journal: RunJournal;
-  close?(): Promise<void>;
 }
 
 /** A run with a next time later than that is loaded again when it does, in ms. */
@@ -159,7 +146,9 @@ export class JournalRunStore implements RunStore {
     return answer ?? unknownRun(id);
   }
 
-  async nextStep(...[caller, id, waiter, submission]: NextStepOf): ReturnType<RunStore['nextStep']> {
+  async nextStep(
+    ...[caller, id, waiter, submission]: Parameters<RunStore['nextStep']>
+  ): ReturnType<RunStore['nextStep']> {
     if (!this.#isReady) await this.#ready();
     const { alias = '', child = '' } = childIn(id) ?? {};
     const run = (await this.#journal.index.byAlias(alias)) ?? id;
@@ -209,6 +198,10 @@ export class JournalRunStore implements RunStore {
 
   inspect<T>(caller: Owner, id: string, look: (run: InspectedRun) => T): Promise<T | undefined> {
     return this.#reached(caller, id, (run) => run.inspect(look));
+  }
+
+  async key(): Promise<Uint8Array | undefined> {
+    return (await this.#open()).journal.key?.();
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
@@ -309,10 +302,6 @@ export class JournalRunStore implements RunStore {
     return this.#opened;
   }
 
-  get #clock(): Clock {
-    return this.#store.parts.clock;
-  }
-
   get #journal(): RunJournal {
     return this.#store.journal;
   }
@@ -389,11 +378,11 @@ export class JournalRunStore implements RunStore {
     const look = async (): Promise<void> => {
       let next = intervalMs;
       // A time that has come and was not taken is looked at with the next interval.
-      const lookedAt = this.#clock.now();
+      const lookedAt = this.#store.parts.clock.now();
       try {
         await this.lookAfter();
         const due = (await this.#journal.index.nextDue(lookedAt)) ?? Number.POSITIVE_INFINITY;
-        next = due - this.#clock.now();
+        next = due - this.#store.parts.clock.now();
       } catch (error) {
         // The source of the journal reports that fault.
         if (this.fault !== undefined) return;
@@ -411,7 +400,7 @@ export class JournalRunStore implements RunStore {
    */
   async lookAfter(): Promise<void> {
     const { leases, index } = this.#journal;
-    const orphans = await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run));
+    const orphans = await leases.orphans(this.#store.parts.clock.now(), (run) => this.#isMoved(run));
     for (const { run: id } of await this.#store.parts.waits.capable(orphans)) {
       if (this.#unreadable.get(id) !== undefined) continue;
       // An operator has reopened it.
@@ -434,7 +423,7 @@ export class JournalRunStore implements RunStore {
 
   get #retention() {
     const { finishedRunMs, maxFinishedRuns } = this.#limits;
-    return { endedBefore: this.#clock.now() - finishedRunMs, keep: maxFinishedRuns };
+    return { endedBefore: this.#store.parts.clock.now() - finishedRunMs, keep: maxFinishedRuns };
   }
 
   /** Removes finished runs of a journal that has no other process to look after it. */
@@ -468,7 +457,7 @@ export class JournalRunStore implements RunStore {
 
   /** Lets go of the runs that can be loaded again. Where runs expire, the open ones are kept: idle ones are not in the journal. */
   #letGo(): void {
-    const until = this.#clock.now() + KEPT_MS;
+    const until = this.#store.parts.clock.now() + KEPT_MS;
     for (const [id, run] of this.#runs) {
       if (this.#users.has(id) || !run.isUnused(until) || (this.#expiresIdle && run.live !== undefined))
         continue;

@@ -59,6 +59,8 @@ export interface RunStore {
   resumeAll?(): Promise<void>;
   /** Why it takes no run and no answer until the server starts again, as of now. Default: it takes them. */
   readonly fault?: Error | undefined;
+  /** A secret of 256 bits that all processes with its runs share, if there is one. */
+  key?(): Promise<Uint8Array | undefined>;
   /** Closes what it keeps runs in, after the last request. */
   close?(): Promise<void>;
 }

@@ -151,7 +151,7 @@ export async function copyOf(
 }
 
 /** Statements that make the file of a store one of the first version. */
-export const EARLIER = `DROP TABLE counts; DROP TRIGGER run_began; DROP TRIGGER run_ended; DROP TRIGGER run_removed;
+export const EARLIER = `DROP TABLE secrets; DROP TABLE counts; DROP TRIGGER run_began; DROP TRIGGER run_ended; DROP TRIGGER run_removed;
   DROP TRIGGER question_replaced; DROP TRIGGER question_asked; DROP TRIGGER question_removed; DROP INDEX left_runs; ALTER TABLE runs DROP COLUMN missing;
   ALTER TABLE holders DROP COLUMN silent_ms; ALTER TABLE runs DROP COLUMN identity; ALTER TABLE runs DROP COLUMN sum;
   ALTER TABLE runs DROP COLUMN sum_seq; ALTER TABLE entries DROP COLUMN sum; ALTER TABLE inbox DROP COLUMN sum;

@@ -37,6 +37,7 @@ import type { BuiltWorkflow } from './registrations.js';
 import { completeArgument, completeVariable } from './requests/completion.js';
 import { type Abort, limited, unfinished } from './requests/limits.js';
 import { failureOf } from './requests/prompt-renderer.js';
+import type { QuestionRounds } from './requests/question-rounds.js';
 import { ServerParts } from './server-parts.js';
 import type {
   CompletionRequest,
@@ -264,41 +265,45 @@ class RegistryServer implements StepwrightServer {
     return entry && { name, entry, timeoutMs: this.settings.toolTimeoutMs };
   }
 
+  async questions(): Promise<QuestionRounds> {
+    const { StoredQuestionRounds } = await import('./requests/question-rounds.js');
+    return new StoredQuestionRounds(this.#runParts);
+  }
+
   get tasks(): TaskRouter {
-    const { toolAnswerMs: answerMs, log, taskRouter } = this.settings;
-    const own = new TaskStore({
-      ...{ runs: this.#runs, answerMs, log },
-      view: () => this.#taskView(),
-      calls: () => this.#taskCalls(),
-      workflowTool: (name) => this.#workflowTool(name),
-      identified: (context) => this.#identified(context),
-    });
+    const { taskRouter } = this.settings;
+    const [view, calls] = [() => this.#taskView(), () => this.#taskCalls()];
+    const own = new TaskStore({ ...this.#runParts, view, calls });
     return taskRouter === undefined ? own : taskRouter(own);
   }
 
   async #taskView(): Promise<TaskView> {
     // Loaded on first use: most clients have no tasks.
     const { RunTasks } = await import('./tasks/task-view.js');
-    const { pageSize, toolAnswerMs: answerMs, log } = this.settings;
     return new RunTasks({
-      ...{ runs: this.#runs, workflowTools: this.#catalogue.workflowTools, pageSize, answerMs, log },
+      ...this.#runParts,
+      pageSize: this.settings.pageSize,
       toolOf: (name) => this.#toolOf(name),
-      identified: (context) => this.#identified(context),
       refusalOf: (name, request) => this.#refusalOf(name, request),
       inspect: async (task, caller) => (await this.#taskCalls()).inspect(task, caller),
     });
   }
 
-  #workflowTool(workflow: string): string | undefined {
-    return this.#catalogue.workflows.get(workflow)?.tool?.name;
-  }
-
   /** Records calls that continue tasks. Loaded with the first one. */
   async #taskCalls(): Promise<TaskCalls> {
     const { TaskCalls } = await import('./tasks/task-calls.js');
+    return new TaskCalls({ ...this.#runParts, toolset: this.toolset });
+  }
+
+  /** What those need that work with the runs of clients. */
+  get #runParts() {
     const { toolAnswerMs: answerMs, log } = this.settings;
-    const workflowTool = (name: string) => this.#workflowTool(name);
-    return new TaskCalls({ runs: this.#runs, toolset: this.toolset, workflowTool, answerMs, log });
+    const { workflowTools, workflows } = this.#catalogue;
+    return {
+      ...{ runs: this.#runs, answerMs, log, workflowTools },
+      workflowTool: (workflow: string) => workflows.get(workflow)?.tool?.name,
+      identified: (context: RequestContext) => this.#identified(context),
+    };
   }
 
   /** What a tool gave, without secrets. Where it must match an output schema and then does not, it cannot be shown. */

@@ -12,6 +12,7 @@ import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
+import type { QuestionRounds } from './requests/question-rounds.js';
 import type { TaskRouter } from './tasks/task-router.js';
 import type {
   CompletionResult,
@@ -67,6 +68,8 @@ export interface StepwrightServer {
   ): Promise<ToolResult>;
   /** How a tool may be called as a task. Undefined for a tool that the server does not have. */
   taskSupportOf(tool: string): TaskSupport | undefined;
+  /** Questions of its runs, for adapters of protocols in which a request does not wait for its user. @internal */
+  questions(): Promise<QuestionRounds>;
   /** Its runs as tasks. */
   readonly tasks: TaskRouter;
   /** As {@link listTools}. */

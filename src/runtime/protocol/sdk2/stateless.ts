@@ -3,6 +3,7 @@ import {
   CLIENT_INFO_META_KEY,
   createMcpHandler,
   type Implementation,
+  inputRequired,
   LOG_LEVEL_META_KEY,
   type McpHttpHandler,
   type McpRequestContext,
@@ -17,7 +18,7 @@ import { clip, oneLine } from '../../../graph/printable-text.js';
 import { noProgress, type RequestContext } from '../../runs/request.js';
 import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
-import { faultCodes, ProtocolFault } from '../../server/wire.js';
+import { faultCodes, ProtocolFault, type ToolResult } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
@@ -120,7 +121,9 @@ export class StatelessRequests implements StatelessHandler {
     };
     const endTurn = await turn?.(method, signal);
     const work = (admitted: RequestContext) =>
-      answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
+      method === 'tools/call'
+        ? this.#call(params, context, admitted)
+        : answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
     const admit = () => this.#server.admit(request, work, (reason) => signal.abort(reason), false);
     try {
       const { telemetry } = this.#server;
@@ -140,6 +143,35 @@ export class StatelessRequests implements StatelessHandler {
       endTurn?.();
       await reports?.end();
     }
+  }
+
+  /** Calls a tool. What its run asks is the result, and the next request for the call has the answers. */
+  async #call(params: unknown, { mcpReq }: ServerContext, request: RequestContext): Promise<object> {
+    const questions = await this.#server.questions();
+    const { name = '' } = params as { readonly name?: string };
+    const state = mcpReq.requestState<string>();
+    const { result, call } =
+      state === undefined
+        ? await this.#firstRound(params, name, request)
+        : await questions.answer(state, name, mcpReq.inputResponses ?? {}, request);
+    const canAsk = envelopeOf({ mcpReq }).capabilities?.elicitation !== undefined;
+    const round = canAsk && call !== undefined ? await questions.next(call, request) : undefined;
+    if (round === undefined) return result;
+    const asked = round.questions.map(({ id, message, schema }) => {
+      const form = { message, requestedSchema: schema as never };
+      return [id, inputRequired.elicit(form)] as const;
+    });
+    return inputRequired({ inputRequests: Object.fromEntries(asked), requestState: round.state });
+  }
+
+  async #firstRound(params: unknown, tool: string, request: RequestContext) {
+    const answer = await answerRequest(this.#server, FORGETFUL, { method: 'tools/call', params }, request);
+    const result = answer as ToolResult;
+    const { status, workflow_id: run } = (result.structuredContent ?? {}) as Readonly<
+      Record<string, unknown>
+    >;
+    const waits = status === 'waiting' && typeof run === 'string';
+    return { result, call: waits ? { tool, run, rounds: 0 } : undefined };
   }
 
   #notify(change: ServerChange): void {

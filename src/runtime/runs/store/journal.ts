@@ -238,6 +238,8 @@ export interface RunJournal extends Omit<Journal, 'append' | 'leases' | 'index'>
   onTransition?(transition: MadeTransition, state: RunState): void;
   /** Why it refuses all entries until it is opened again, as of now. Default: it takes them. */
   readonly fault?: Error | undefined;
+  /** A secret of 256 bits that all processes of the journal share. Default: there is no such secret. */
+  key?(): Promise<Uint8Array>;
 }
 
 /** A transition of a run. Its members do not change afterwards. */

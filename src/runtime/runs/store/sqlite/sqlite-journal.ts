@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from '../../../../graph/json.js';
 import type { Graph } from '../../../../graph/model.js';
@@ -233,6 +234,14 @@ export class SqliteJournal implements RunJournal {
     const head = this.#head(run);
     const entries = head === undefined ? [] : this.#tables.entries(head.n, 1, head.seq);
     return entries.flatMap(({ events }) => events);
+  }
+
+  async key(): Promise<Uint8Array> {
+    await this.#group.add(() => {
+      this.#run(`INSERT OR IGNORE INTO secrets (name, value) VALUES ('key', ?)`, randomBytes(32));
+      return undefined;
+    });
+    return this.#get(`SELECT value FROM secrets WHERE name = 'key'`)?.value as Uint8Array;
   }
 
   /** Closes the file, after what was begun is written. Further calls reject. */

@@ -116,6 +116,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE holders ADD COLUMN silent_ms INTEGER NOT NULL DEFAULT 0;
   `,
   COUNTS,
+  'CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;',
 ];
 
 /** Shows the tables of each earlier version as those of the next one to those who only read. */

@@ -1,0 +1,171 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isForOthers } from '../../../graph/answerers.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import { bodyText } from '../../../graph/printable-text.js';
+import { textOf } from '../../engine/actions.js';
+import { agentItemOf } from '../../engine/agent-loops.js';
+import { commandsOf } from '../../engine/read.js';
+import { formOf } from '../../runs/actions/elicitation.js';
+import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
+import type { InspectedRun, RunStore } from '../../runs/run-store.js';
+import type { WorkflowTools } from '../composite/workflow-tools.js';
+import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
+
+/** A question as a form of the protocol. */
+export interface UserQuestion {
+  readonly id: string;
+  readonly message: string;
+  readonly schema: JsonSchema;
+}
+
+/** A call of a tool with a run that waits, and how often its user was asked before. */
+export interface WaitingCall {
+  readonly tool: string;
+  readonly run: string;
+  readonly rounds: number;
+}
+
+/** What is asked of a user before a call can go on, and the state that the next request for it has. */
+export interface QuestionRound {
+  readonly questions: readonly UserQuestion[];
+  readonly state: string;
+}
+
+/** Questions of runs that are put to the user between two requests: no connection waits for an answer. */
+export interface QuestionRounds {
+  /** What to ask. Undefined where the call waits for no form that its caller may fill in, and after {@link MAX_ROUNDS}. */
+  next(call: WaitingCall, context: RequestContext): Promise<QuestionRound | undefined>;
+  /**
+   * Takes the answers of a round, and waits for the run as the call did.
+   *
+   * @param answers what clients return for forms, by the ids of questions. A question without one is asked again.
+   * @returns what the call gives now.
+   * @throws ProtocolFault -32602 for a state that is forged, expired, of another caller or tool, or was used for other
+   *   answers before.
+   */
+  answer(
+    state: string,
+    tool: string,
+    answers: Readonly<Record<string, unknown>>,
+    context: RequestContext,
+  ): Promise<{ readonly result: ToolResult; readonly call: WaitingCall }>;
+}
+
+/** After so many rounds the answer of a call is what it waits for, to be answered with `submit_result`. */
+const MAX_ROUNDS = 5;
+
+/** How long a state can be used, in ms: a day. */
+const STATE_MS = 86_400_000;
+
+/** The key of a process with a store that has no key. */
+const processKey = randomBytes(32);
+
+interface RoundsParts {
+  readonly runs: RunStore;
+  readonly answerMs: number;
+  readonly identified: (context: RequestContext) => IdentifiedRequest;
+  readonly workflowTools: Pick<WorkflowTools, 'taskResult'>;
+}
+
+/** The payload of a state: signed, and not secret. */
+interface Sealed extends WaitingCall {
+  /** The questions, by their ids; true for one that is answered by accepting it. */
+  readonly asked: Readonly<Record<string, boolean>>;
+  /** In ms since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** The rounds of a server's runs. They are in the states alone, which any server with the same store can read. */
+export class StoredQuestionRounds implements QuestionRounds {
+  readonly #parts: RoundsParts;
+
+  constructor(parts: RoundsParts) {
+    this.#parts = parts;
+  }
+
+  async next(call: WaitingCall, context: RequestContext): Promise<QuestionRound | undefined> {
+    if (call.rounds >= MAX_ROUNDS) return undefined;
+    const { runs, identified } = this.#parts;
+    const open = await runs.inspect(identified(context).principal, call.run, openForms);
+    if (open === undefined || open.length === 0) return undefined;
+    const asked = Object.fromEntries(open.map(({ id, isEmpty }) => [id, isEmpty]));
+    const sealed = { ...call, rounds: call.rounds + 1, asked, expiresAt: Date.now() + STATE_MS };
+    return {
+      questions: open.map(({ id, message, schema }) => ({ id, message, schema })),
+      state: await this.#seal(sealed),
+    };
+  }
+
+  async answer(
+    ...[state, tool, answers, context]: Parameters<QuestionRounds['answer']>
+  ): ReturnType<QuestionRounds['answer']> {
+    const { runs, answerMs, identified, workflowTools } = this.#parts;
+    const sealed = await this.#unseal(state);
+    const { peer: _, ...request } = identified(context);
+    const { principal } = request;
+    if (sealed?.tool !== tool) throw invalidState();
+    const { run, rounds, asked } = sealed;
+    const now = await runs.get(principal, run);
+    if (!now.ok) throw invalidState();
+    let { envelope } = now;
+    const given = Object.entries(asked).filter(([id]) => Object.hasOwn(answers, id));
+    for (const [index, [id, isEmpty]] of given.entries()) {
+      const submission = { actionId: id, ...submissionOf(answers[id], isEmpty) };
+      const waiter = { request, answerMs: index === given.length - 1 ? answerMs : 0 };
+      const moved = await runs.submit(principal, run, submission, waiter);
+      if (moved.ok && 'envelope' in moved) envelope = moved.envelope;
+      else if (!moved.ok && moved.failure.code === 'ALREADY_SUBMITTED') throw invalidState();
+    }
+    return { result: await workflowTools.taskResult(tool, envelope), call: { tool, run, rounds } };
+  }
+
+  async #seal(sealed: Sealed): Promise<string> {
+    const payload = Buffer.from(JSON.stringify(sealed)).toString('base64url');
+    return `${payload}.${await this.#signatureOf(payload)}`;
+  }
+
+  async #unseal(state: string): Promise<Sealed | undefined> {
+    const [payload = '', signature = '', ...rest] = state.split('.');
+    const [expected, actual] = [Buffer.from(await this.#signatureOf(payload)), Buffer.from(signature)];
+    if (rest.length > 0 || expected.length !== actual.length || !timingSafeEqual(expected, actual))
+      return undefined;
+    const sealed = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Sealed;
+    return sealed.expiresAt > Date.now() ? sealed : undefined;
+  }
+
+  async #signatureOf(payload: string): Promise<string> {
+    const key = (await this.#parts.runs.key?.()) ?? processKey;
+    return createHmac('sha256', key).update(payload).digest('base64url');
+  }
+}
+
+/** The sentence of the protocol: why a state is refused does not reach its sender. */
+function invalidState(): ProtocolFault {
+  return new ProtocolFault(faultCodes.invalidParams, 'Invalid or expired requestState', {
+    reason: 'invalid_request_state',
+  });
+}
+
+/** The open questions of a run that its owner can answer in a form. */
+function openForms({ state, mask }: InspectedRun): readonly (UserQuestion & { readonly isEmpty: boolean })[] {
+  if (state === undefined || state.run.status !== 'running') return [];
+  return commandsOf(state).flatMap((command) => {
+    if (command.kind !== 'requestAction' || agentItemOf(state, command.node) !== undefined) return [];
+    const { id, node, action } = command;
+    const form = formOf(action);
+    const shown = mask.action(node, action);
+    // A form that would show a secret cannot be filled in without it either.
+    if (form === undefined || isForOthers(action.answerBy) || shown.schema !== action.schema) return [];
+    const isEmpty = action.type === 'ask' && action.mode === 'info';
+    return [{ id, message: bodyText(textOf(shown)), schema: form.schema, isEmpty }];
+  });
+}
+
+/** What a client returns for a form, as a submission. It may be any JSON. */
+function submissionOf(response: unknown, isEmpty: boolean): { result: Json } | { error: Json } {
+  const { action, content } = isJsonObject(response) ? response : ({} as JsonObject);
+  if (action === 'accept') return { result: isEmpty ? { acknowledged: true } : (content ?? {}) };
+  return action === 'decline'
+    ? { error: { code: 'E_ASK_DECLINED', message: 'The user declined to answer.' } }
+    : { error: { code: 'E_ASK_CANCELLED', message: 'The user closed the question without an answer.' } };
+}
