@@ -1,3 +1,4 @@
+import type { RunStore } from '../runtime/runs/run-store.js';
 import type { RunStoreSource } from '../runtime/runs/run-stores.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { WithFactories } from '../runtime/tools/factories.js';
@@ -8,6 +9,8 @@ import { TemporalRunStore } from './temporal-run-store.js';
 
 /** A worker of this process. */
 export interface StartedWorker {
+  /** Rejects with what has ended the worker before it was stopped: it executes no more runs. Resolves when it has stopped. */
+  readonly ended: Promise<void>;
   /** Takes no more work. Resolves when the calls in flight have returned. */
   stop(): Promise<void>;
 }
@@ -25,9 +28,17 @@ export async function startWorker<R extends Registry>(
   const { store } = options as { readonly store: RunStoreSource | `temporal://${string}` };
   // A name that servers and workers share may say that servers execute no runs.
   const own = typeof store === 'string' ? sourceOf({ ...resolveOptions(store), worker: true }) : store;
-  const server = untypedServer(registry, { ...options, store: own });
+  let opened: RunStore | undefined;
+  const source: RunStoreSource = {
+    open(of) {
+      opened = own.open(of);
+      return opened;
+    },
+  };
+  const server = untypedServer(registry, { ...options, store: source });
   await server.start();
-  return { stop: () => server.stop() };
+  const worker = opened instanceof TemporalRunStore ? await opened.worker : undefined;
+  return { ended: worker?.ended ?? new Promise(() => {}), stop: () => server.stop() };
 }
 
 /** The store of resolved options, for the option `store` of a server. */

@@ -27,7 +27,7 @@ import { nameOf, type ResolvedOptions, resolveOptions } from './options.js';
 import { type StoredRemoteRun, workflowIdOf, workflowIdsOf } from './protocol.js';
 import { type RemoteExecution, RunClient, type RunMemo } from './run-client.js';
 import { shownTextsOf } from './temporal-run-store.js';
-import { terminatedRun } from './terminated-run.js';
+import { isTerminated, terminatedRun } from './terminated-run.js';
 
 /** What operates the runs of the store of a name. @throws StoreError for a name that is malformed. */
 export function operatorOf(name: string): StoreOperator {
@@ -241,9 +241,8 @@ class TemporalReader implements StoreReader {
     });
     if (stored === undefined)
       throw new StoreError('unsupported', this.#name, 'the run was removed meanwhile');
-    const { status, closedAt = 0 } = execution;
-    const isCut = ENDS[status] === 'cancelled' && status !== 'CANCELLED';
-    return { execution, stored: isCut ? terminatedRun(stored, closedAt) : stored };
+    const { closedAt = 0 } = execution;
+    return { execution, stored: isTerminated(execution) ? terminatedRun(stored, closedAt) : stored };
   }
 
   async entries({ id }: StoredHead, from: number, most: number): Promise<readonly StoredEntry[]> {

@@ -12,6 +12,7 @@ import { restore } from '../runtime/engine/snapshot.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
 import { restrictedQuestions } from '../runtime/runs/actions/answerers.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
+import { StoredRunReader } from '../runtime/runs/operate/stored-view.js';
 import type { RunAnswer, SubmitAnswer } from '../runtime/runs/run/envelope.js';
 import { rolesOf } from '../runtime/runs/run/owner.js';
 import { quotaOf, unknownRun } from '../runtime/runs/run-limits.js';
@@ -22,6 +23,7 @@ import {
   isListed,
   type NewRun,
   type RunReading,
+  type RunStatus,
   type RunStatusAnswer,
   type RunStore,
   type RunSummary,
@@ -29,19 +31,21 @@ import {
 } from '../runtime/runs/run-store.js';
 import { secretsRefusal } from '../runtime/runs/run-stores.js';
 import { recorded } from '../runtime/runs/store/host-rows.js';
+import { StoreError } from '../runtime/runs/store/store-error.js';
 import { RunMask } from '../runtime/secrets/run-mask.js';
+import { thrownText } from '../runtime/tools/exceptions.js';
 import { runRef } from '../runtime/tools/port.js';
 import { planLines } from '../runtime/trace/kinds.js';
-import type { ResolvedOptions } from './options.js';
+import { nameOf, type ResolvedOptions } from './options.js';
 import { type RunArguments, type RunRequests, workflowIdsOf } from './protocol.js';
-import { RunClient, type RunMemo } from './run-client.js';
+import { type RemoteExecution, RunClient, type RunMemo } from './run-client.js';
+import { isTerminated, terminatedRun, terminatedSummary } from './terminated-run.js';
 import type { RunningWorker } from './worker.js';
 
 /** How often a request that waits for a run looks at it, in ms. */
 const LOOK_MS = 1_000;
 
 type NextStepOf = Parameters<RunStore['nextStep']>;
-type Listed = ReturnType<RunClient['list']> extends AsyncIterable<infer Run> ? Run : never;
 
 /** The runs of a namespace of Temporal. Each is a workflow there, which this store starts and sends requests to. */
 export class TemporalRunStore implements RunStore {
@@ -56,8 +60,15 @@ export class TemporalRunStore implements RunStore {
   }
 
   async open(): Promise<void> {
-    await this.#client();
-    if (this.#temporal.worker !== false) await this.#startWorker();
+    const client = await this.#client();
+    if (this.#temporal.worker === false) return;
+    try {
+      await this.#startWorker();
+    } catch (error) {
+      this.#connecting = undefined;
+      await client.close();
+      throw error;
+    }
   }
 
   async start(run: NewRun, waiter: Waiter): Promise<RunAnswer> {
@@ -93,24 +104,25 @@ export class TemporalRunStore implements RunStore {
       const shown = await client.look(workflowId, 'get_workflow_status', request);
       return shown ?? client.request(workflowId, 'get_workflow_status', request);
     });
-    return answer ?? unknownRun(id);
+    const isOpen = answer === undefined || (answer.ok && answer.endedAt === undefined);
+    return (isOpen ? await this.#terminated(caller, id) : undefined) ?? answer ?? unknownRun(id);
   }
 
   async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
     const answer = await this.#request(id, 'submit_result', { ...remote(caller, id, waiter), submission });
-    return answer ?? unknownRun(id);
+    return answer ?? this.#refused(caller, id);
   }
 
   async nextStep(...[caller, id, waiter, submission]: NextStepOf): ReturnType<RunStore['nextStep']> {
     const request = { ...remote(caller, id, waiter), ...defined({ submission }) };
-    return (await this.#request(id, 'get_next_step', request)) ?? unknownRun(id);
+    return (await this.#request(id, 'get_next_step', request)) ?? this.#refused(caller, id);
   }
 
   async setVariables(
     ...[caller, id, changes, limitMs]: Parameters<RunStore['setVariables']>
   ): Promise<SubmitAnswer> {
     const answer = await this.#request(id, 'set_variables', { caller, id, changes, limitMs });
-    return answer ?? unknownRun(id);
+    return answer ?? this.#refused(caller, id);
   }
 
   async inspect<T>(caller: Owner, id: string, look: (run: InspectedRun) => T): Promise<T | undefined> {
@@ -128,7 +140,7 @@ export class TemporalRunStore implements RunStore {
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
     const answer = await this.#request(id, 'cancel_workflow', { ...remote(caller, id, waiter), how });
-    return answer ?? unknownRun(id);
+    return answer ?? (await this.#terminated(caller, id)) ?? unknownRun(id);
   }
 
   async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
@@ -152,16 +164,17 @@ export class TemporalRunStore implements RunStore {
     const quota = hashedQuota(caller);
     const isOpen = status === undefined ? undefined : status === 'running' || status === 'waiting';
     const earlier = before === undefined ? [] : workflowIdsOf(before);
-    const runs: Listed[] = [];
+    const runs: RemoteExecution[] = [];
     // The run that the others began before may be of any status.
     for await (const run of client.list(before === undefined ? isOpen : undefined))
       if (run.memo.quota === quota) runs.push(run);
     runs.sort((one, other) => (other.memo.startedAt ?? 0) - (one.memo.startedAt ?? 0));
     const first = runs.findIndex(({ workflowId }) => earlier.includes(workflowId)) + 1;
     const summaries: RunSummary[] = [];
-    for (const { workflowId } of runs.slice(first)) {
+    for (const run of runs.slice(first)) {
       if (summaries.length >= limit) break;
-      const shown = (await client.show(workflowId, 'list_workflows', caller)) ?? [];
+      const listed = (await client.show(run.workflowId, 'list_workflows', caller)) ?? [];
+      const shown = isTerminated(run) ? listed.map((summary) => terminatedSummary(summary, run)) : listed;
       summaries.push(...shown.filter((summary) => isListed(summary, status)));
     }
     return summaries;
@@ -174,11 +187,19 @@ export class TemporalRunStore implements RunStore {
     return 0;
   }
 
+  /** The worker of this process. Undefined without one. */
+  get worker(): Promise<RunningWorker> | undefined {
+    return this.#worker;
+  }
+
   async close(): Promise<void> {
     const worker = await this.#worker?.catch(() => undefined);
-    await worker?.stop();
     const client = await this.#connecting?.catch(() => undefined);
-    await client?.close();
+    try {
+      await worker?.stop();
+    } finally {
+      await client?.close();
+    }
   }
 
   #client(): Promise<RunClient> {
@@ -193,7 +214,45 @@ export class TemporalRunStore implements RunStore {
   async #startWorker(): Promise<void> {
     const { startWorkerOf } = await import('./worker.js');
     this.#worker ??= startWorkerOf(this.#temporal, this.#options);
-    await this.#worker;
+    await this.#worker.catch((error: unknown) => {
+      this.#worker = undefined;
+      if (error instanceof StoreError) throw error;
+      throw new StoreError('unreachable', nameOf(this.#temporal), thrownText(error), error);
+    });
+  }
+
+  /** The caller's run, where an operator has terminated its workflow in Temporal. */
+  async #terminated(caller: Owner, id: string): Promise<RunStatus | undefined> {
+    const client = await this.#client();
+    for (const workflowId of workflowIdsOf(id)) {
+      const execution = await client.describe(workflowId);
+      if (execution === undefined || !isTerminated(execution)) continue;
+      const [shown, stored] = await Promise.all([
+        client.show(workflowId, 'inspect', { caller, id }),
+        client.show(workflowId, 'stored_run'),
+      ]);
+      if (shown == null || stored === undefined) continue;
+      const { closedAt: endedAt = 0 } = execution;
+      const { loaded, started } = terminatedRun(stored, endedAt);
+      const { envelope } = new StoredRunReader(loaded, started.graph, { hasHolder: false });
+      const { startedAt } = shown;
+      return {
+        ok: true,
+        envelope,
+        startedAt,
+        updatedAt: endedAt,
+        endedAt,
+        ...defined({ task: started.task }),
+      };
+    }
+    return undefined;
+  }
+
+  /** Of a request that no workflow has answered. */
+  async #refused(caller: Owner, id: string): Promise<Extract<RunAnswer, { readonly ok: false }>> {
+    if ((await this.#terminated(caller, id)) === undefined) return unknownRun(id);
+    const message = 'The run is over: an operator has terminated it.';
+    return { ok: false, failure: { code: 'E_TASK_OVER', message } };
   }
 
   #request<Name extends keyof RunRequests>(

@@ -11,6 +11,8 @@ import { loadSdk } from './sdk.js';
 
 /** A worker that executes runs until it is stopped. */
 export interface RunningWorker {
+  /** Rejects with what has ended the worker before it was stopped. */
+  readonly ended: Promise<void>;
   /** Resolves when the calls in flight have returned. Rejects with what ended the worker before. */
   stop(): Promise<void>;
 }
@@ -56,13 +58,13 @@ function useLog({ DefaultLogger, Runtime }: typeof import('@temporalio/worker'),
 class OwnWorker implements RunningWorker {
   readonly #worker: Worker;
   readonly #connection: NativeConnection;
-  readonly #ended: Promise<void>;
+  readonly ended: Promise<void>;
 
   constructor(worker: Worker, connection: NativeConnection, log: Log) {
     this.#worker = worker;
     this.#connection = connection;
-    this.#ended = worker.run();
-    this.#ended.catch((error: unknown) => {
+    this.ended = worker.run();
+    this.ended.catch((error: unknown) => {
       const text = `The worker has ended, and executes no more runs: ${thrownText(error)}`;
       log(text, { event: 'store.failed', level: 'error' });
     });
@@ -71,7 +73,7 @@ class OwnWorker implements RunningWorker {
   async stop(): Promise<void> {
     if (this.#worker.getState() === 'RUNNING') this.#worker.shutdown();
     try {
-      await this.#ended;
+      await this.ended;
     } finally {
       await this.#connection.close();
     }

@@ -1,12 +1,26 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import { ask, undo } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
-import { ok } from '../../src/runtime/runs/store.fixture.js';
+import { ada, codeOf, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
 import { describeTemporal, TemporalHost } from './host.js';
+
+interface Metadata {
+  readonly currentDetails?: string;
+}
+
+/** What Temporal's web page shows of a run as it is. */
+async function detailsOf(handle: WorkflowHandle): Promise<string | undefined> {
+  return (await handle.query<Metadata>('__temporal_workflow_metadata')).currentDetails;
+}
+
+function textIn(payload: { readonly data?: Uint8Array | null } | null | undefined): string | undefined {
+  const text = Buffer.from(payload?.data ?? []).toString();
+  return text === '' ? undefined : JSON.parse(text);
+}
 
 describeTemporal('an operator of runs on Temporal', () => {
   const upstream = { isAway: false };
@@ -122,6 +136,8 @@ describeTemporal('an operator of runs on Temporal', () => {
     const { id, ref } = await start(graph(chain(...many, ask('sure'), call('b')), { name: 'long' }));
     await expect.poll(async () => (await host.get(id)).action?.step_id, { timeout: 20_000 }).toBe('sure');
     expect(await json('show', ref)).toMatchObject({ entries: 31 });
+    const handle = client.workflow.getHandle(workflowIdOf(id));
+    expect(await detailsOf(handle)).toContain('- answer: `sure#1`');
     const stubbed = await json('fork', ref, '--at', '29');
     expect(stubbed.stubbed_calls).toMatchObject([{ step_id: 'n28' }, { step_id: 'n29' }]);
     calls.length = 0;
@@ -130,23 +146,37 @@ describeTemporal('an operator of runs on Temporal', () => {
     await expect.poll(async () => (await json('show', fork)).status, { timeout: 10_000 }).toBe('waiting');
     expect(named('a')).toHaveLength(2);
     expect(await json('show', fork)).toMatchObject({ forked_from: { run: ref, entry: 29 } });
-    expect((await host.store.list({ kind: 'principal', subject: 'ada' })).length).toBeGreaterThan(1);
+    expect((await host.store.list(ada)).length).toBeGreaterThan(1);
   });
 
   test('cancels a run in the web page of Temporal: it is undone', async () => {
     const { id, ref } = await start(asking);
-    await client.workflow.getHandle(workflowIdOf(id)).cancel();
+    const handle = client.workflow.getHandle(workflowIdOf(id));
+    await expect.poll(() => detailsOf(handle), { timeout: 10_000 }).toBe('waiting for\n\n- answer: `sure#1`');
+    await handle.cancel();
     await expect.poll(async () => (await host.get(id)).status, { timeout: 10_000 }).toBe('cancelled');
     expect((await host.get(id)).error).toMatchObject({ undone: ['a'] });
     expect((await on('events', ref)).out).toMatch(/cancelled .*"kind":"operator","name":"Temporal"/);
-    const { status } = await client.workflow.getHandle(workflowIdOf(id)).describe();
-    expect(status.name).toBe('CANCELLED');
+    expect((await handle.describe()).status.name).toBe('CANCELLED');
+    expect(await detailsOf(handle)).toBe('cancelled');
+    const { events = [] } = await handle.fetchHistory();
+    const summaries = events?.flatMap(({ userMetadata }) => textIn(userMetadata?.summary) ?? []);
+    expect(summaries).toEqual(['asks', 'a: tool-a', 'a: undo-a']);
   });
 
   test('terminates a run in the web page of Temporal: it is cancelled as it is', async () => {
     const { id, ref } = await start(asking);
     await client.workflow.getHandle(workflowIdOf(id)).terminate();
     expect(await json('show', ref)).toMatchObject({ status: 'cancelled', actions: [] });
+    expect(await host.get(id)).toMatchObject({ status: 'cancelled', error: { code: 'E_CANCELLED' } });
+    const answer = await host.store.submit(ada, id, { actionId: 'sure#1', result: true }, host.waiter());
+    expect(codeOf(answer)).toBe('E_TASK_OVER');
+    const cancelled = await host.store.cancel(ada, id, {}, host.waiter());
+    expect(cancelled).toMatchObject({ ok: true, envelope: { status: 'cancelled' } });
+    const [listed] = await host.store.list(ada, { status: 'cancelled' });
+    expect(listed).toMatchObject({ workflow_id: id, open_actions: [] });
+    const other = { ...ada, subject: 'eve' };
+    expect(codeOf(await host.store.get(other, id))).toBe('WORKFLOW_NOT_FOUND');
     expect(named('undo')).toHaveLength(0);
   });
 

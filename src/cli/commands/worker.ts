@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { StoreError } from '../../runtime/runs/store/store-error.js';
+import { thrownText } from '../../runtime/tools/exceptions.js';
 import type { Registry } from '../../runtime/tools/registry.js';
 import { Misuse, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
@@ -35,9 +36,16 @@ ${REGISTRY_HELP}`,
           store: store as `temporal://${string}`,
         });
         output.err('stepwright: the worker is ready\n');
-        await signalled();
-        await worker.stop();
-        return 0;
+        const fault = await Promise.race([signalled(), worker.ended.catch((error: unknown) => ({ error }))]);
+        if (fault === undefined) {
+          await worker.stop();
+          return 0;
+        }
+        await worker.stop().catch(() => {});
+        output.err(
+          `stepwright: the worker has ended, and executes no more runs: ${thrownText(fault.error)}\n`,
+        );
+        return 1;
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         output.err(`stepwright: ${error.message}\n`);

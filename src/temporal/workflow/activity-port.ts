@@ -37,6 +37,7 @@ export class ActivityPort implements CallPort {
   readonly #run: RunArguments;
   readonly #budget: PayloadBudget;
   #inFlight = 0;
+  #lost = 0;
   /** The calls that wait for the next workflow of the run are not made in this one. */
   #isClosed = false;
 
@@ -52,6 +53,11 @@ export class ActivityPort implements CallPort {
 
   open(): void {
     this.#isClosed = false;
+  }
+
+  /** How many calls were lost with their workers. */
+  get lost(): number {
+    return this.#lost;
   }
 
   /** Whether no call is in flight. */
@@ -137,6 +143,7 @@ export class ActivityPort implements CallPort {
           }),
         );
       } catch (fault) {
+        if (isLost(fault)) this.#lost += 1;
         if (!isRepeatable || !isLost(fault) || signal.aborted) throw fault;
       } finally {
         signal.removeEventListener('abort', cancel);

@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   defineUpdate,
+  setCurrentDetails,
   setHandler,
   workflowInfo,
   log as workflowLog,
@@ -15,10 +16,11 @@ import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { nodesWithTasks } from '../../graph/nodes.js';
+import { clip, clipText } from '../../graph/printable-text.js';
 import { snapshot } from '../../runtime/engine/snapshot.js';
 import { operatorItem } from '../../runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
-import { waitsOf } from '../../runtime/runs/operate/run-waits.js';
+import { type RunWaits, waitsOf } from '../../runtime/runs/operate/run-waits.js';
 import { noProgress } from '../../runtime/runs/request.js';
 import { FILE_LIMITS, type Waiter } from '../../runtime/runs/run-store.js';
 import type { Log } from '../../runtime/tools/log.js';
@@ -164,6 +166,16 @@ export class RunInWorkflow {
     return { ...this.#run, left };
   }
 
+  /** Shows in Temporal's web page what the run waits for, until it is over. */
+  async show(): Promise<void> {
+    const changes = (): string => `${this.#journal.log.seq} ${this.#port.lost}`;
+    for (let shown = '0 0'; !this.#journal.isOver; ) {
+      await condition(() => changes() !== shown);
+      shown = changes();
+      setCurrentDetails(waitsText(waitsOf(this.#journal.state, await this.#paused())));
+    }
+  }
+
   /** The steps with calls about which an operator decides. */
   async #paused(): Promise<readonly string[]> {
     const { owner, run } = this.#run;
@@ -269,6 +281,16 @@ const LOG_BYTES = 1_000_000;
 
 function isOneOf<Name extends string>(name: string, names: readonly Name[]): name is Name {
   return names.some((each) => each === name);
+}
+
+/** What a run waits for, as Markdown. It shows no values. */
+function waitsText({ state, waits }: RunWaits): string {
+  if (waits.length === 0) return state;
+  const lines = waits.map(({ for: what, of, until }) => {
+    const time = until === undefined ? '' : ` until ${new Date(until).toISOString()}`;
+    return `- ${what}: \`${clip(of)}\`${time}`;
+  });
+  return clipText(`${state} for\n\n${lines.join('\n')}`, 2_000);
 }
 
 const LEVELS = { debug: 'debug', info: 'debug', warning: 'warn', error: 'error' } as const;

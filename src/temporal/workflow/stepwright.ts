@@ -18,6 +18,7 @@ export async function stepwright(run: RunArguments): Promise<Json> {
   const current = new RunInWorkflow(run);
   host = current;
   current.answerUpdates();
+  void CancellationScope.nonCancellable(() => current.show());
   // What is undone must not be cancelled with the workflow.
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(async () => current.cancel()),
