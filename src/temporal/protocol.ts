@@ -1,6 +1,7 @@
 import type { AuthInfo, Owner } from '../decorators/context.js';
 import type { Json, JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
+import { sha256Hex } from '../graph/sha256.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
 import type { Fact, Failure, Row } from '../runtime/engine/contract.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
@@ -79,6 +80,12 @@ interface RunRequest {
   readonly id: string;
 }
 
+/** What a request has beside its arguments, and its response as well. */
+export interface Nonce {
+  /** Different for each request: the response to a repeated answer has that of the first one. */
+  readonly nonce?: string;
+}
+
 interface WaitingRunRequest extends RunRequest, RemoteWaiter {}
 
 /** The response of a method of {@link RunStore}. */
@@ -136,6 +143,17 @@ export interface StoredRemoteRun extends Pick<LeftRun, 'earlier'> {
   readonly paused: readonly string[];
   /** The number of the first entry of the log that this workflow has. */
   readonly firstSeq: number;
+}
+
+/**
+ * The id of the Update of an answer: Temporal gives a repeated one the first response. Undefined for any other request. Without
+ * an action id equal answers may be for different actions.
+ */
+export function updateIdOf(name: string, request: object): string | undefined {
+  const { submission, caller, id } = request as Partial<RunRequest> & { readonly submission?: Submission };
+  if (submission?.actionId === undefined || submission.retry === true) return undefined;
+  const digest = sha256Hex(JSON.stringify([name, caller, id, submission])).slice(0, 32);
+  return `${submission.actionId.slice(0, 200)} ${digest}`;
 }
 
 /** A transition with a digest of its facts. */

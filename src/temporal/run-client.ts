@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type {
   Client,
   Connection,
@@ -6,18 +7,21 @@ import type {
 } from '@temporalio/client';
 import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
+import type { Failure } from '../runtime/engine/contract.js';
 import { JournalFailedError } from '../runtime/runs/store/journal.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
 import { nameOf, type ResolvedOptions } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
 import {
+  type Nonce,
   type QueryResponse,
   type RunArguments,
   type RunQueries,
   type RunRequests,
   START,
   type StartResponse,
+  updateIdOf,
   WORKFLOW_TYPE,
   workflowIdOf,
 } from './protocol.js';
@@ -117,13 +121,33 @@ export class RunClient {
     }
     const handle = this.#client.workflow.getHandle(workflowId);
     try {
-      const update = () => handle.executeUpdate<ResponseOf<N>, [RequestOf<N>]>(name, { args: [request] });
-      return await this.#within(answerMs, update);
+      const nonce = randomUUID();
+      const send = (updateId: string | undefined) => {
+        const options = { args: [{ ...request, nonce }] as [RequestOf<N>], ...defined({ updateId }) };
+        const update = () => handle.executeUpdate<ResponseOf<N> & Nonce, [RequestOf<N>]>(name, options);
+        return this.#within(answerMs, update);
+      };
+      let answer = await send(updateIdOf(name, request));
+      // An earlier refusal may not be true any more.
+      if (!answer.ok && answer.nonce !== nonce) answer = await send(undefined);
+      const { nonce: _, ...response } = answer;
+      return response as ResponseOf<N>;
     } catch (error) {
+      const failure = this.#refusalIn(error);
+      if (failure !== undefined) return { ok: false, failure } as ResponseOf<N>;
       // It is over, or it does not exist.
       if (!(error instanceof this.#sdk.WorkflowNotFoundError)) throw error;
       return this.look(workflowId, name, request);
     }
+  }
+
+  /** Why a run has refused a request, which left no trace in its history. */
+  #refusalIn(error: unknown): Failure | undefined {
+    const { WorkflowUpdateFailedError } = this.#sdk;
+    const fault = error instanceof JournalFailedError ? error.cause : undefined;
+    if (!(fault instanceof WorkflowUpdateFailedError)) return undefined;
+    const { details } = (fault.cause ?? {}) as { readonly details?: readonly Failure[] };
+    return details?.[0];
   }
 
   /** Asks a run for a response that does not change it. Undefined without one, and for an unknown workflow. */

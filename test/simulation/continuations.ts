@@ -138,7 +138,7 @@ export class ContinuationRace {
   }
 
   async #begin(): Promise<Server> {
-    const world = { now: () => this.#now, took: () => {}, newRunId: () => RUN };
+    const world = { now: () => this.#now, took() {}, sent() {}, newRunId: () => RUN };
     const { store, mutation } = this.#options;
     const name = `p${this.#servers.length + 1}`;
     const server =

@@ -53,6 +53,8 @@ export interface Mutation {
 interface World {
   now(): number;
   took(effect: Effect): void;
+  /** An item was sent to an inbox. */
+  sent(item: string): void;
   newRunId(): string;
   /** The workflow of which the process has no tools. */
   readonly lacks?: string | undefined;
@@ -107,6 +109,11 @@ export class SimulatedProcess {
       ...{ driver: { DatabaseSync }, synchronous: 'normal', pollMs: 20, leaseMs: 1_000 },
       monotonicNow: () => world.now(),
     });
+    const send = this.journal.send.bind(this.journal);
+    this.journal.send = async (item) => {
+      await send(item);
+      world.sent(item.id);
+    };
     this.clock.pass(world.now() - this.clock.now());
     const through = (name: PropertyKey, work: () => Promise<unknown>): Promise<unknown> =>
       new Promise((resolve, reject) => {

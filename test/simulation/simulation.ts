@@ -72,6 +72,8 @@ export class Simulation {
   readonly #folder = mkdtempSync(join(FOLDER, 'stepwright-simulation-'));
   readonly #processes: SimulatedProcess[] = [];
   readonly #effects: Effect[] = [];
+  /** Items that went through an inbox. */
+  readonly #sent = new Set<string>();
   /** Ids of runs: of some the start was lost. */
   readonly #ids: string[] = [];
   readonly #acknowledged = new Set<string>();
@@ -130,6 +132,7 @@ export class Simulation {
     const world = {
       now: () => this.#now,
       took: (effect: Effect) => void this.#effects.push(effect),
+      sent: (item: string) => void this.#sent.add(item),
       newRunId: () => {
         const id = `run-${this.#ids.length + 1}`;
         this.#ids.push(id);
@@ -381,7 +384,12 @@ export class Simulation {
     for (const sent of this.#answers)
       if (sent.run === id && sent.outcome === 'accepted') checkAccepted(sent, events);
     for (const { kind, id: item } of events) {
-      if (kind === 'actionSubmitted' && item !== undefined && !this.#hasResponse(item))
+      if (
+        kind === 'actionSubmitted' &&
+        item !== undefined &&
+        this.#sent.has(item) &&
+        !this.#hasResponse(item)
+      )
         throw new Violation(`${id}: an answer is in the log, and its item has no response`);
     }
     for (const event of events) {

@@ -1,7 +1,9 @@
-import { beforeAll, expect, test } from 'vitest';
+import { Client, Connection } from '@temporalio/client';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { ask } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
-import { ada, codeOf, ok } from '../../src/runtime/runs/store.fixture.js';
+import { ada, bob, codeOf, ok } from '../../src/runtime/runs/store.fixture.js';
+import { workflowIdOf } from '../../src/temporal/protocol.js';
 import { isNightly } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
@@ -42,4 +44,47 @@ describeTemporal('two answers at once', () => {
     },
     60_000 + 300 * PAIRS,
   );
+});
+
+describeTemporal('the history of a run', () => {
+  const host = new TemporalHost();
+  let client: Client;
+  beforeAll(async () => {
+    await host.store.open?.();
+    const connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
+    client = new Client({ connection });
+    return () => connection.close();
+  });
+
+  const updatesOf = async (id: string): Promise<number> => {
+    const { events = [] } = await client.workflow.getHandle(workflowIdOf(id)).fetchHistory();
+    return (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length;
+  };
+
+  test('has an answer once that is sent again, and gives it the first response', async () => {
+    const { workflow_id: id } = await host.start(graph(chain(ask('one'), ask('two'))));
+    const before = await updatesOf(id);
+    const send = () => host.store.submit(ada, id, { actionId: 'one#1', result: true }, host.waiter());
+    const [first, second] = await Promise.all([send(), send()]);
+    expect(first).toMatchObject({ ok: true, envelope: { action: { action_id: 'two#1' } } });
+    expect(second).toEqual(first);
+    await host.submit(id, true, 'two#1');
+    expect(await updatesOf(id)).toBe(before + 2);
+  });
+
+  test('does not keep an answer from its action that was sent before that was open', async () => {
+    const { workflow_id: id } = await host.start(graph(chain(ask('one'), ask('two'))));
+    const send = () => host.store.submit(ada, id, { actionId: 'two#1', result: true }, host.waiter());
+    expect(await send()).toMatchObject({ ok: false });
+    await host.submit(id, true, 'one#1');
+    expect(await send()).toMatchObject({ ok: true, envelope: { status: 'completed' } });
+  });
+
+  test('has no request of a caller that has no part in the run', async () => {
+    const { workflow_id: id } = await host.start(graph(chain(ask('one'))));
+    const before = await updatesOf(id);
+    const answer = await host.store.submit(bob, id, { actionId: 'one#1', result: true }, host.waiter());
+    expect(codeOf(answer)).toBe('WORKFLOW_NOT_FOUND');
+    expect(await updatesOf(id)).toBe(before);
+  });
 });

@@ -15,18 +15,21 @@ import type { Cancellation, VariableChanges, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
 import type { RequestedRun } from './waiting-requests.js';
 
-/** A caller whose item is in the journal's inbox and not taken from there yet. */
+/** A caller with an item that the run has not taken yet. */
 interface WaitingSender extends Sender {
   readonly item: InboxItem;
+  readonly fail: (fault: unknown) => void;
   /** The item is in the inbox, or was. */
   isSent?: true;
-  /** Made when it was taken from there first. */
+  /** Made when the item is delivered first. */
   delivery?: SentDelivery;
+  /** The run that the item was delivered to without the inbox. */
+  live?: RequestedRun['live'];
 }
 
 /**
- * Answers and cancellations that callers send to a run. They go through the inbox of its journal, so that they are safe
- * before they are looked at; a volatile journal has none.
+ * Answers and cancellations that callers send to a run. The process that executes the run writes them with the transition
+ * that takes them. For a run of another process they go through the inbox of its journal.
  */
 export class RunInbox {
   readonly #run: RequestedRun;
@@ -116,45 +119,66 @@ export class RunInbox {
     }
     const run = this.#run;
     return new Promise((resolve, reject) => {
-      const sender = { waiter, resolve };
       const item = { run: run.id, id: randomUUID(), kind, at: run.clock.now(), by: { ...by }, content };
       if (run.live === undefined) resolve(lateAnswer(run, item));
-      else if (this.#journal.isVolatile) run.live.deliver(deliveryOf(run, item, { sender }));
-      else {
+      else if (this.#journal.isVolatile) {
+        run.live.deliver(deliveryOf(run, item, { sender: { waiter, resolve } }));
+      } else {
         const stopTimer =
           limitMs === undefined ? undefined : run.clock.setTimer(() => this.#answerStored(item.id), limitMs);
-        const answer: Sender['resolve'] = (given) => {
+        const over = (): void => {
           stopTimer?.();
           this.#senders.delete(item.id);
+        };
+        const answer: Sender['resolve'] = (given) => {
+          over();
           resolve(given);
         };
-        this.#senders.set(item.id, { waiter, resolve: answer, item });
-        sendSafely(this.#journal, item).then(
-          () => {
-            const sender = this.#senders.get(item.id);
-            if (sender !== undefined) sender.isSent = true;
-            if (run.live === undefined) this.#answerLate(item.id);
-            else run.sent();
-          },
-          (fault) => {
-            stopTimer?.();
-            this.#senders.delete(item.id);
-            reject(fault);
-          },
-        );
+        const fail = (fault: unknown): void => {
+          over();
+          reject(fault);
+        };
+        const sender = { waiter, resolve: answer, fail, item };
+        this.#senders.set(item.id, sender);
+        void this.#dispatch(sender);
       }
     });
+  }
+
+  /** Delivers an item to the run if this process executes it, and else sends it to the inbox. */
+  async #dispatch(sender: WaitingSender): Promise<void> {
+    const run = this.#run;
+    const { item } = sender;
+    // Another process may have written to the run. Where that cannot be read, the inbox keeps the item.
+    const isCurrent = run.isActing && (await run.refresh().catch(() => false));
+    if (isCurrent && run.isActing && run.live !== undefined) {
+      sender.live = run.live;
+      run.live.deliver(this.#deliveryFor(sender, true));
+      return;
+    }
+    try {
+      await sendSafely(this.#journal, item);
+    } catch (fault) {
+      sender.fail(fault);
+      return;
+    }
+    sender.isSent = true;
+    if (run.live === undefined) this.#answerLate(item.id);
+    else run.sent();
   }
 
   /** Something was sent to the inbox of the run in the journal, by this process or another one. */
   receive(item: InboxItem): Delivery {
     const sender = this.#senders.get(item.id);
-    return sender === undefined ? deliveryOf(this.#run, item, { item: item.id }) : this.#deliveryFor(sender);
+    return sender === undefined
+      ? deliveryOf(this.#run, item, { item: item.id })
+      : this.#deliveryFor(sender, false);
   }
 
-  #deliveryFor(sender: WaitingSender): SentDelivery {
+  #deliveryFor(sender: WaitingSender, isDirect: boolean): SentDelivery {
     const { item } = sender;
     sender.delivery ??= deliveryOf(this.#run, item, { item: item.id, sender });
+    sender.delivery.isDirect = isDirect;
     return sender.delivery;
   }
 
@@ -162,20 +186,27 @@ export class RunInbox {
   misses(items: readonly InboxItem[]): boolean {
     return [...this.#senders.values()].some(
       ({ isSent, delivery, item }) =>
-        isSent === true && delivery === undefined && !items.some(({ id }) => id === item.id),
+        isSent === true && delivery?.isDirect !== false && !items.some(({ id }) => id === item.id),
     );
   }
 
-  /** Another process may have consumed items: their senders get its responses. */
+  /** Another process may have consumed items: their senders get its responses. What a lost run has not taken is sent again. */
   settle(): void {
-    for (const sender of this.#senders.values()) void this.#settle(sender);
+    for (const sender of [...this.#senders.values()]) {
+      const { live, isSent } = sender;
+      if (isSent === true) void this.#settle(sender);
+      else if (live !== undefined && live !== this.#run.live) {
+        delete sender.live;
+        void this.#dispatch(sender);
+      }
+    }
   }
 
   async #settle(sender: WaitingSender): Promise<void> {
     const { run, id } = sender.item;
     const response = await this.#journal.response(run, id).catch(() => undefined);
     if (this.#senders.get(id) !== sender) return;
-    if (response !== undefined) this.#deliveryFor(sender).relay(response);
+    if (response !== undefined) this.#deliveryFor(sender, false).relay(response);
     else if (this.#run.live === undefined) this.#answerLate(id);
   }
 
@@ -187,7 +218,7 @@ export class RunInbox {
   /** No process has taken an item: it stays in the inbox, and its sender does not wait for that. */
   #answerStored(id: string): void {
     const sender = this.#senders.get(id);
-    if (sender?.isSent !== true || sender.delivery !== undefined) return;
+    if (sender?.isSent !== true || sender.delivery?.isDirect === false) return;
     const lacking = (this.#run.envelope.missing_capabilities ?? []).map(capabilityText).join(' and ');
     const why =
       lacking === ''

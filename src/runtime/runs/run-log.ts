@@ -29,10 +29,11 @@ export function logStart(log: Log, { ref, workflow }: LoggedRun, isResumed = fal
   });
 }
 
-/** Logs the reminders of questions that are still open. */
-export function logReminders(log: Log, { ref, workflow }: LoggedRun, facts: readonly Fact[]): void {
+/** Logs the reminders of questions that are still open. @param logged is called for a reminder only: its `ref` is a hash. */
+export function logReminders(log: Log, logged: () => LoggedRun, facts: readonly Fact[]): void {
   for (const fact of facts) {
     if (fact.kind !== 'reminded') continue;
+    const { ref, workflow } = logged();
     const { node, action } = fact;
     const who = action.answerBy === undefined ? 'the owner of the run' : describeAnswerers(action.answerBy);
     const text = `run ${ref} of workflow \`${workflow}\` waits for an answer of ${who} to its step \`${node}\``;

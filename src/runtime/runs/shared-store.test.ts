@@ -7,7 +7,7 @@ import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js'
 import { type OperatorCommand, operatorItem } from './actions/operator-commands.js';
 import type { RunStore } from './run-store.js';
 import { openFolder, Process, pass, removeFolder, sharedFile, waiter } from './shared-store.fixture.js';
-import { request } from './store/journal.js';
+import { JournalFailedError, request } from './store/journal.js';
 import { SqliteJournal } from './store/sqlite/sqlite-journal.js';
 import { SqliteReader } from './store/sqlite/store-reader.js';
 import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool } from './store.fixture.js';
@@ -56,6 +56,15 @@ describe('a process that lacks a tool of a run', () => {
     await expect
       .poll(async () => envelopeIn(await next.get(id)))
       .toMatchObject({ action: { action_id: 'still#1' } });
+  });
+
+  test('refuses an answer that it cannot store', async () => {
+    const [one, other] = [await Process.begin('new'), await old()];
+    const id = await one.start(asking);
+    const send = vi.spyOn(other.journal, 'send').mockRejectedValue(new Error('the disk is full'));
+    await expect(other.submit(id, 'sure#1', true)).rejects.toThrow(JournalFailedError);
+    send.mockRestore();
+    expect(envelopeIn(await one.get(id))).toMatchObject({ action: { action_id: 'sure#1' } });
   });
 
   test('leaves its times and its calls in flight, and reports them after some time', async () => {

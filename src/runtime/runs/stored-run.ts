@@ -458,7 +458,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     switch (event.kind) {
       case 'facts':
         this.#forgetClient(event.facts);
-        logReminders(this.#parts.log, this.#logged, event.facts);
+        logReminders(this.#parts.log, () => this.#logged, event.facts);
         if (this.#waiting !== undefined)
           observeFacts(event, this.#waiting.observe, (error) => this.logFault(error));
         break;

@@ -29,6 +29,10 @@ export interface RequestedRun extends AnsweredRun {
   readonly questions: RunQuestions;
   /** Whether it was cancelled with compensation. */
   readonly isUndone: boolean;
+  /** Whether this process executes it, and no other one does. */
+  readonly isActing: boolean;
+  /** Loads it where another process has written to it. Resolves with whether the journal has it. */
+  refresh(): Promise<boolean>;
   /** Of the latest request that waited for the run. */
   requestId: string;
   /**

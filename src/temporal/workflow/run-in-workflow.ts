@@ -18,14 +18,18 @@ import type { Json } from '../../graph/json.js';
 import { nodesWithTasks } from '../../graph/nodes.js';
 import { clip, clipText } from '../../graph/printable-text.js';
 import { snapshot } from '../../runtime/engine/snapshot.js';
+import { restrictedQuestions } from '../../runtime/runs/actions/answerers.js';
 import { operatorItem } from '../../runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
 import { type RunWaits, waitsOf } from '../../runtime/runs/operate/run-waits.js';
 import { noProgress } from '../../runtime/runs/request.js';
+import { accessKey, childIn } from '../../runtime/runs/run/owner.js';
+import { unknownRun } from '../../runtime/runs/run-limits.js';
 import { FILE_LIMITS, type Waiter } from '../../runtime/runs/run-store.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
   type CommandResponse,
+  type Nonce,
   type QueryResponse,
   type RemoteWaiter,
   type RunArguments,
@@ -210,8 +214,22 @@ export class RunInWorkflow {
     });
     for (const name of REQUESTS) {
       const respond: (request: never) => Promise<object> = this.#requests[name];
-      setHandler(defineUpdate<object, [never]>(name), (request) => this.#sent(name, respond(request)));
+      const answer = async (request: never) => {
+        const { nonce }: Nonce = request;
+        return { ...(await this.#sent(name, respond(request))), ...defined({ nonce }) };
+      };
+      const validator = name === 'operate' ? undefined : (request: never) => this.#admit(request);
+      setHandler(defineUpdate<object, [never]>(name), answer, defined({ validator }));
     }
+  }
+
+  /** Refuses what can never be right, so that it leaves no event in the history. What is open decides the handler. */
+  #admit({ caller, id }: { readonly caller: Owner; readonly id: string }): void {
+    const { owner, graph } = this.#run;
+    const isOwner = accessKey(caller) === accessKey(owner);
+    if (isOwner || childIn(id) !== undefined || restrictedQuestions(graph).length > 0) return;
+    const { failure } = unknownRun(id);
+    throw ApplicationFailure.nonRetryable(failure.message, failure.code, failure);
   }
 
   /** A response to an Update, as soon as a task has room for it. */

@@ -5,8 +5,10 @@ import { type InboxItem, JournalFailedError, type RunJournal } from '../store/jo
 
 /** An item sent to a run from outside, which the run applies when it works next. */
 export interface Delivery {
-  /** Id of its item in the journal's inbox, where it came from there. */
+  /** Id of its item, which the inbox of the journal has. */
   readonly item?: string;
+  /** The item did not go through the inbox: no entry consumes it, and its sender delivers it again if the run is lost. */
+  isDirect?: boolean;
   /**
    * Decides with the state of the run, all of which is safe. Returns the event for the run, or nothing for a repeated
    * delivery. Called again after a write that failed.

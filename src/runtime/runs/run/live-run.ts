@@ -400,7 +400,7 @@ export class LiveRun {
     const { journal } = this.#writer;
     const { facts } = transition;
     journal.onTransition?.({ ...defined({ start }), events, facts }, state);
-    const item = delivery?.item;
+    const item = delivery?.isDirect === true ? undefined : delivery?.item;
     // Rows are made when they are read.
     const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
     const isRecorded = changes.length > 0 || item !== undefined || hostRows.length > 0;
