@@ -17,6 +17,12 @@ export interface RunningWorker {
   stop(): Promise<void>;
 }
 
+/**
+ * How long a run waits for the worker that has it in memory, in ms: after that another one replays it. The default of the SDK is
+ * as long as a request may wait for a response.
+ */
+const STICKY_MS = 2_000;
+
 /** Starts a worker in this process. Resolves when it is ready. */
 export async function startWorkerOf(
   { address, namespace, taskQueue, worker, dataConverter, bundlePath, ...connecting }: ResolvedOptions,
@@ -30,6 +36,7 @@ export async function startWorkerOf(
   try {
     const limit = await PayloadLimit.of(connection, { namespace, ...defined({ dataConverter }) });
     const running = await sdk.Worker.create({
+      stickyQueueScheduleToStartTimeout: STICKY_MS,
       ...(typeof worker === 'object' ? worker : {}),
       ...{ connection, namespace, taskQueue, workflowBundle },
       ...defined({ dataConverter }),
