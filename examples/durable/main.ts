@@ -7,7 +7,7 @@ const [folder = '.', port] = process.argv.slice(2);
 const options = {
   name: 'stepwright-durable',
   version: '0.1.0',
-  store: `sqlite:${join(folder, 'runs.db')}`,
+  store: (process.env.STEPWRIGHT_STORE ?? `sqlite:${join(folder, 'runs.db')}`) as `sqlite:${string}`,
   // For so long the next server waits for one that was killed.
   runs: { leaseMs: 1_000 },
   // `npm run planning` shows the state of its runs at their end.

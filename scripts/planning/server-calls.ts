@@ -52,6 +52,7 @@ export class ServerCalls {
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [place.program, place.folder],
+      env: process.env as Record<string, string>,
       stderr: 'ignore',
     });
     await client.connect(transport);
