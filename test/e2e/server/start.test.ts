@@ -33,11 +33,12 @@ Module.prototype.load = function (file) {
 register(${JSON.stringify(HOOKS)});`);
 
 /** The addresses of the modules that a server over stdio has loaded when it has listed its tools. */
-async function modulesOfServer(): Promise<readonly string[]> {
+async function modulesOfServer(hasStore = false): Promise<readonly string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
+  const store = hasStore ? [`sqlite:${path.join(folder, 'runs.db')}`] : [];
   const file = path.join(folder, 'tools.json');
   writeTools(file, 3);
-  const args = ['--import', RECORDER, PROGRAM, file, pathToFileURL(builtPackage()).href];
+  const args = ['--import', RECORDER, PROGRAM, file, pathToFileURL(builtPackage()).href, ...store];
   const server = spawn(process.execPath, args, { stdio: 'pipe' });
   let stderr = '';
   server.stderr.on('data', (chunk: Buffer) => {
@@ -56,17 +57,30 @@ async function modulesOfServer(): Promise<readonly string[]> {
   return stderr.split('\n').flatMap((line) => (line.startsWith('loads ') ? [line.slice(6)] : []));
 }
 
+/** The files of the package among modules, by their paths in `dist`. */
+function ownOf(modules: readonly string[]): readonly string[] {
+  const dist = pathToFileURL(`${builtPackage()}/dist/`).href;
+  return modules.flatMap((url) => (url.startsWith(dist) ? [url.slice(dist.length)] : []));
+}
+
+/** What the files of the package among modules are made of. */
+function sourcesOf(modules: readonly string[]): readonly string[] {
+  // A file that only imports others has no map.
+  const maps = ownOf(modules)
+    .map((file) => path.join(builtPackage(), 'dist', `${file}.map`))
+    .filter((file) => existsSync(file))
+    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] });
+  return maps.flatMap((map) => map.sources.map((source) => source.replace(/^(\.\.\/)+/, '')));
+}
+
 describe('a server of the built package, up to its first list', () => {
   let modules: readonly string[] = [];
-  let own: readonly string[] = [];
   beforeAll(async () => {
     modules = await modulesOfServer();
-    const dist = pathToFileURL(`${builtPackage()}/dist/`).href;
-    own = modules.flatMap((url) => (url.startsWith(dist) ? [url.slice(dist.length)] : []));
   });
 
   test('loads few files of its own', () => {
-    expect([...own].sort()).toEqual([
+    expect([...ownOf(modules)].sort()).toEqual([
       'chunks/authoring.js',
       'chunks/builder.js',
       'chunks/graph.js',
@@ -79,12 +93,7 @@ describe('a server of the built package, up to its first list', () => {
   });
 
   test('loads no code of codegen, the builder, the command line and the pictures', () => {
-    // A file that only imports others has no map.
-    const maps = own
-      .map((file) => path.join(builtPackage(), 'dist', `${file}.map`))
-      .filter((file) => existsSync(file))
-      .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] });
-    const sources = maps.flatMap((map) => map.sources.map((source) => source.replace(/^(\.\.\/)+/, '')));
+    const sources = sourcesOf(modules);
     expect(sources).toContain('src/runtime/server/server.ts');
     // Descriptions of workflows name shapes of values, results have the texts for agents, and the server reports the errors of
     // the builder.
@@ -100,9 +109,12 @@ describe('a server of the built package, up to its first list', () => {
     ]);
   });
 
-  test('does not load Temporal', () => {
-    expect(modules.filter((url) => /temporal/i.test(url))).toEqual([]);
-  });
+  test('does not load Temporal, with a store in a file either', async () => {
+    const withStore = await modulesOfServer(true);
+    expect(withStore.filter((url) => /sqlite/i.test(url))).not.toEqual([]);
+    expect([...modules, ...withStore].filter((url) => /temporal/i.test(url))).toEqual([]);
+    expect(sourcesOf(withStore).filter((source) => source.startsWith('src/temporal/'))).toEqual([]);
+  }, 60_000);
 
   test('loads no compiler of schemas and patterns', () => {
     expect(modules.filter((url) => /\/node_modules\/(ajv|ajv-formats|re2js)\//.test(url))).toEqual([]);
