@@ -1,6 +1,7 @@
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
+import { packageVersion } from '../../src/formats/own-files.js';
 import { ask, undo } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, codeOf, ok } from '../../src/runtime/runs/store.fixture.js';
@@ -179,6 +180,23 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect(codeOf(await host.store.get(other, id))).toBe('WORKFLOW_NOT_FOUND');
     expect(named('undo')).toHaveLength(0);
   });
+
+  test('sees which version of a worker a run waits for', async () => {
+    const left = new TemporalHost({ 'tool-a': tool('a') });
+    await left.store.open?.();
+    const { workflow_id: id } = await left.start(asking);
+    await left.store.close?.();
+    const name = store.replace(host.taskQueue, left.taskQueue);
+    const list = async () => JSON.parse((await runs('list', '--json', '--store', name)).out).runs;
+    await expect.poll(list, { timeout: 40_000 }).toMatchObject([
+      {
+        run: runRef(id),
+        missing_capabilities: [{ kind: 'engine', name: `stepwright ${packageVersion()}` }],
+      },
+    ]);
+    const { code, err } = await runs('show', id, '--store', name);
+    expect([code, err]).toEqual([2, expect.stringContaining('no worker shows the run')]);
+  }, 90_000);
 
   test('learns what a store on Temporal does not do', async () => {
     for (const [command, why] of [
