@@ -6,7 +6,7 @@ import { registry } from './generated/approval.registry.js';
 import { PayExpense, ReleaseBudget, ReserveBudget } from './tools.js';
 
 /**
- * Serves the workflow over HTTP. Its runs are in a file, or in the store of `STEPWRIGHT_STORE`, so that they survive the process.
+ * Serves the workflow over HTTP. Its runs are in a file, so that they survive the process.
  *
  * @param folder - of `tokens.json` and `runs.db`.
  */
@@ -16,7 +16,7 @@ export async function serveApproval(folder: string, books: Books, port: number):
     name: 'stepwright-approval',
     version: '0.1.0',
     port,
-    store: (process.env.STEPWRIGHT_STORE ?? `sqlite:${join(folder, 'runs.db')}`) as `sqlite:${string}`,
+    store: `sqlite:${join(folder, 'runs.db')}`,
     // For so long the next server waits for one that was killed.
     runs: { leaseMs: 1_000 },
     auth: { verify: tokens.verify, resource: 'http://127.0.0.1/mcp' },
