@@ -36,7 +36,7 @@ import {
   type LoadedRun,
   type RunJournal,
 } from './store/journal.js';
-import type { JournalSource, OpenedJournal } from './store/local-journal.js';
+import type { JournalSource } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
 import type { StoreParts } from './store-parts.js';
 import type { StoredRun } from './stored-run.js';
@@ -590,7 +590,7 @@ export class JournalRunStore implements RunStore {
   }
 }
 
-interface Opened extends OpenedJournal {
+interface Opened extends Awaited<ReturnType<JournalSource['open']>> {
   /** Loaded with the engine. */
   readonly Run: typeof StoredRun;
   readonly steps: { readonly awaitStep: typeof awaitStep; readonly statusOf: typeof statusOf };

@@ -33,11 +33,11 @@ import {
   type ServerOptions,
   type ServerSettings,
 } from './options.js';
+import type { QuestionRounds } from './question-rounds.js';
 import type { BuiltWorkflow } from './registrations.js';
 import { completeArgument, completeVariable } from './requests/completion.js';
 import { type Abort, limited, unfinished } from './requests/limits.js';
 import { failureOf } from './requests/prompt-renderer.js';
-import type { QuestionRounds } from './requests/question-rounds.js';
 import { ServerParts } from './server-parts.js';
 import type {
   CompletionRequest,
@@ -266,7 +266,7 @@ class RegistryServer implements StepwrightServer {
   }
 
   async questions(): Promise<QuestionRounds> {
-    const { StoredQuestionRounds } = await import('./requests/question-rounds.js');
+    const { StoredQuestionRounds } = await import('./question-rounds.js');
     return new StoredQuestionRounds(this.#runParts);
   }
 

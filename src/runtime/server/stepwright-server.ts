@@ -12,7 +12,7 @@ import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
-import type { QuestionRounds } from './requests/question-rounds.js';
+import type { QuestionRounds } from './question-rounds.js';
 import type { TaskRouter } from './tasks/task-router.js';
 import type {
   CompletionResult,

@@ -291,12 +291,7 @@ export function withLeases(journal: Journal | RunJournal): RunJournal {
 export interface JournalSource {
   /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
   readonly hasRuns: boolean;
-  open(store: LocalRuns): Promise<OpenedJournal>;
-}
-
-export interface OpenedJournal {
-  readonly journal: RunJournal;
-  close?(): Promise<void>;
+  open(store: LocalRuns): Promise<{ readonly journal: RunJournal; close?(): Promise<void> }>;
 }
 
 /** The same for the runs of a store. Those of earlier processes are in the index. */

@@ -1,15 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isForOthers } from '../../../graph/answerers.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
-import { bodyText } from '../../../graph/printable-text.js';
-import { textOf } from '../../engine/actions.js';
-import { agentItemOf } from '../../engine/agent-loops.js';
-import { commandsOf } from '../../engine/read.js';
-import { formOf } from '../../runs/actions/elicitation.js';
-import type { IdentifiedRequest, RequestContext } from '../../runs/request.js';
-import type { InspectedRun, RunStore } from '../../runs/run-store.js';
-import type { WorkflowTools } from '../composite/workflow-tools.js';
-import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
+import { isForOthers } from '../../graph/answerers.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { bodyText } from '../../graph/printable-text.js';
+import { textOf } from '../engine/actions.js';
+import { agentItemOf } from '../engine/agent-loops.js';
+import { commandsOf } from '../engine/read.js';
+import { formOf } from '../runs/actions/elicitation.js';
+import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
+import type { InspectedRun, RunStore } from '../runs/run-store.js';
+import type { WorkflowTools } from './composite/workflow-tools.js';
+import { faultCodes, ProtocolFault, type ToolResult } from './wire.js';
 
 /** A question as a form of the protocol. */
 export interface UserQuestion {
@@ -108,10 +108,10 @@ export class StoredQuestionRounds implements QuestionRounds {
     const now = await runs.get(principal, run);
     if (!now.ok) throw invalidState();
     let { envelope } = now;
-    const given = Object.entries(asked).filter(([id]) => Object.hasOwn(answers, id));
-    for (const [index, [id, isEmpty]] of given.entries()) {
+    const ids = Object.entries(asked).filter(([id]) => Object.hasOwn(answers, id));
+    for (const [index, [id, isEmpty]] of ids.entries()) {
       const submission = { actionId: id, ...submissionOf(answers[id], isEmpty) };
-      const waiter = { request, answerMs: index === given.length - 1 ? answerMs : 0 };
+      const waiter = { request, answerMs: index === ids.length - 1 ? answerMs : 0 };
       const moved = await runs.submit(principal, run, submission, waiter);
       if (moved.ok && 'envelope' in moved) envelope = moved.envelope;
       else if (!moved.ok && moved.failure.code === 'ALREADY_SUBMITTED') throw invalidState();
