@@ -54,6 +54,21 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
     expect(totals).toEqual({ passed: 77, failed: 0, failing: [] });
   });
 
+  test('passes the version of the suite to come for 2026-07-28, but for what the docs name', () => {
+    const args = ['--url', server.url, '--requirements', '2026-07-28'];
+    const totals = totalsOf(tools.run('conformance-next', args));
+    process.stdout.write(
+      `conformance 0.2.0-alpha.12, 2026-07-28: ${totals.passed} passed, ${totals.failed} failed\n`,
+    );
+    const failing = totals.failing.flatMap((line) => /^✗ ([^:]+): /.exec(line)?.[1] ?? []);
+    expect(failing.filter((name) => !/^(tasks|input-required-result)-/.test(name))).toEqual([
+      'server-stateless',
+      'json-schema-2020-12',
+      'http-custom-header-server-validation',
+    ]);
+    expect(totals).toMatchObject({ passed: 126, failed: 52 });
+  });
+
   const targetOf = (transport: string): string[] =>
     transport === 'http'
       ? [server.url, '--transport', 'http']

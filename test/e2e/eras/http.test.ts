@@ -48,6 +48,7 @@ describe('a request of the era without connections is refused', () => {
 
   test.each([
     ['of a method that it does not have', 'resources/subscribe', { params: { uri: 'a:b' } }, 404, -32_601],
+    ['of a method that was removed', 'initialize', {}, 404, -32_601],
     ['with a malformed `_meta`', 'tools/call', { params: { ...call, _meta: {} } }, 400, -32_602],
     [
       'of a later revision',

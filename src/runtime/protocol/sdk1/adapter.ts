@@ -5,7 +5,7 @@ import { isJsonObject } from '../../../graph/json.js';
 import { oneLine } from '../../../graph/printable-text.js';
 import { isInexact, type ReadMessage, refusal, refusalCodes, requestId } from '../../transports/messages.js';
 import type { HttpConnection, HttpConversation, ProtocolAdapter } from '../../transports/protocol-adapter.js';
-import { statelessEra } from '../sdk2/era.js';
+import { claimsStateless, statelessEra } from '../sdk2/era.js';
 import { openConnection } from './connection.js';
 
 /** The protocol as version 1 of `@modelcontextprotocol/sdk` speaks it. */
@@ -46,7 +46,9 @@ export function checkMessage(value: unknown): ReadMessage {
   const parsed = JSONRPCMessageSchema.safeParse(value);
   if (!parsed.success) return refused(faultOf(value), value.id);
   const message = parsed.data;
-  if (value.method !== 'initialize' || !('id' in value)) return { ok: true, message };
+  // In the era without connections it is a method that does not exist.
+  const isOwn = value.method === 'initialize' && 'id' in value && !claimsStateless(message);
+  if (!isOwn) return { ok: true, message };
   const params = InitializeRequestParamsSchema.safeParse(value.params ?? {});
   if (params.success) return { ok: true, message };
   const problems = params.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
