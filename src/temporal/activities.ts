@@ -35,13 +35,13 @@ export function activitiesOf(
     callTool: ({ tool, input, ...call }) =>
       inContext(call, async (context) => {
         const outcome = await calls.callTool(tool, input, context);
-        const { callResult: _, ...sent } = outcome;
-        const excess = await limit.excess('The result', 'result', sent);
-        if (excess === undefined) return sent;
+        const { callResult: _, ...rest } = outcome;
+        const excess = await limit.excess('The result', 'result', rest);
+        if (excess === undefined) return rest;
         // The tool was called. Whether that took effect is as it was.
-        return sent.ok
+        return rest.ok
           ? { ok: false, attempted: true, acted: true, failure: excess }
-          : { ...sent, failure: shortened(sent.failure) };
+          : { ...rest, failure: shortened(rest.failure) };
       }),
     readResource: ({ resource, uri, ...call }) =>
       inContext(call, async (context) => {

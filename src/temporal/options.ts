@@ -83,8 +83,8 @@ function optionsIn(name: string): TemporalOptions {
   };
   for (const [parameter, text] of url.searchParams) {
     if (!Object.hasOwn(PARAMETERS, parameter)) {
-      const known = Object.keys(PARAMETERS).join(', ');
-      throw malformed(`it has the option '${parameter}', and those of a name are ${known}`);
+      const names = Object.keys(PARAMETERS).join(', ');
+      throw malformed(`it has the option '${parameter}', and those of a name are ${names}`);
     }
     const value = PARAMETERS[parameter]?.(text);
     if (value === undefined) throw malformed(`its option '${parameter}' cannot be '${text}'`);

@@ -80,14 +80,14 @@ class TemporalOperator implements StoreOperator {
     const { entry, steps } = reopened;
     return this.#with(async (client, reader) => {
       const { execution, stored } = await reader.stored(workflowIdOf(run));
-      const left = {
+      const snapshot = {
         ...{ run, seq: entry.seq, epoch: 1, graphHash: source.loaded.graphHash },
         rows: foldRows([...rows, ...entry.changes]),
         hostRows: withRows(hostRows, entry.hostRows ?? []),
         ...{ earlier: execution.runId, entries: [{ events: entry.events }] },
       };
       const isStarted = await client.resume(
-        { ...stored.started, left },
+        { ...stored.started, left: snapshot },
         { memo: execution.memo, ...shownTextsOf(source.graph) },
       );
       if (isStarted) return { steps };
@@ -100,9 +100,12 @@ class TemporalOperator implements StoreOperator {
     return this.#with(async (client, reader) => {
       const { execution, stored } = await reader.stored(workflowIdOf(of.id));
       const { hash: graphHash } = planOf(graph);
-      const left = { run, seq: 1, epoch: 1, graphHash, rows, hostRows, entries: [{ events: [] }] };
+      const snapshot = { run, seq: 1, epoch: 1, graphHash, rows, hostRows, entries: [{ events: [] }] };
       const memo = { ...execution.memo, ref: runRef(run), startedAt: Date.now() };
-      await client.resume({ ...stored.started, run, graph, left }, { memo, ...shownTextsOf(graph) });
+      await client.resume(
+        { ...stored.started, run, graph, left: snapshot },
+        { memo, ...shownTextsOf(graph) },
+      );
     });
   }
 

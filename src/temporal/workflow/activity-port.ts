@@ -56,7 +56,7 @@ export class ActivityPort implements CallPort {
   }
 
   /** How many calls were lost with their workers. */
-  get lost(): number {
+  get lostCalls(): number {
     return this.#lost;
   }
 

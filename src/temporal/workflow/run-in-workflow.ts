@@ -166,13 +166,13 @@ export class RunInWorkflow {
 
   /** What the next workflow of the run starts with. */
   get #next(): RunArguments {
-    const left = { ...this.#journal.current, isUncalled: true, earlier: workflowInfo().runId } as const;
-    return { ...this.#run, left };
+    const snapshot = { ...this.#journal.current, isUncalled: true, earlier: workflowInfo().runId } as const;
+    return { ...this.#run, left: snapshot };
   }
 
   /** Shows in Temporal's web page what the run waits for, until it is over. */
   async show(): Promise<void> {
-    const changes = (): string => `${this.#journal.log.seq} ${this.#port.lost}`;
+    const changes = (): string => `${this.#journal.log.seq} ${this.#port.lostCalls}`;
     for (let shown = '0 0'; !this.#journal.isOver; ) {
       await condition(() => changes() !== shown);
       shown = changes();
@@ -258,7 +258,7 @@ export class RunInWorkflow {
     if (!isOneOf(name, REQUESTS)) throw new ReferenceError(`there is no query '${name}'`);
     const isPure = name === 'get_workflow_status' && !this.#deliversWork;
     if (!isPure && !this.#journal.isOver) return {};
-    const request = this.#requests[name] as (...given: never[]) => Promise<object>;
+    const request = this.#requests[name] as (...args: never[]) => Promise<object>;
     const response = await this.#fitting(name, request(...(args as never[])));
     return { response } satisfies QueryResponse<unknown>;
   }

@@ -28,14 +28,14 @@ export class WorkflowJournal extends VolatileJournal {
   override readonly leases: Leases;
   /** Of this workflow. */
   readonly log: TransitionLog;
-  readonly #left: ContinuedRun | undefined;
+  readonly #previous: ContinuedRun | undefined;
   readonly #hostRows = new Map<string, HostRow>();
   #isOver = false;
   #state: RunState | undefined;
 
   constructor(left: ContinuedRun | undefined) {
     super();
-    this.#left = left;
+    this.#previous = left;
     this.log = new TransitionLog(left?.loaded);
     const runs: readonly OpenRun[] = left === undefined ? [] : [left.loaded];
     this.leases = {
@@ -75,7 +75,7 @@ export class WorkflowJournal extends VolatileJournal {
 
   /** The state of the run as it is, also after its end. */
   get state(): RunState {
-    const { graph, loaded } = this.#left ?? {};
+    const { graph, loaded } = this.#previous ?? {};
     this.#state ??= graph && loaded && restore(planOf(graph), loaded.rows);
     if (this.#state === undefined) throw new Error('the run has not started');
     return this.#state;
@@ -90,11 +90,11 @@ export class WorkflowJournal extends VolatileJournal {
   }
 
   override async load(): Promise<LoadedRun | undefined> {
-    return this.#left?.loaded;
+    return this.#previous?.loaded;
   }
 
   override async graph(): Promise<Graph | undefined> {
-    return this.#left?.graph;
+    return this.#previous?.graph;
   }
 
   #keep(rows: readonly HostRow[]): void {
