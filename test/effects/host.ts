@@ -133,8 +133,9 @@ class Host {
   }
 
   carryOut(command: Command, isAgain = false): void {
-    const isDelivered = command.kind === 'requestAction' && command.deliveredAt !== undefined;
-    if (!isAgain && !isDelivered) this.#checkId(command);
+    const isReissued =
+      command.kind === 'requestAction' && (command.deliveredAt ?? command.remindedAt) !== undefined;
+    if (!isAgain && !isReissued) this.#checkId(command);
     const { id } = command;
     switch (command.kind) {
       case 'callTool':
@@ -153,9 +154,9 @@ class Host {
         this.#expect(command, 2, { kind: 'evaluated', command: id, value: { ok: true, n: 2 } });
         break;
       case 'requestAction': {
-        const { action, deliveredAt, dueAt } = command;
+        const { action, deliveredAt, remindedAt, dueAt } = command;
         if (dueAt !== undefined) this.#alarm(id, dueAt);
-        if (deliveredAt !== undefined) break;
+        if ((deliveredAt ?? remindedAt) !== undefined) break;
         this.#asked += 1;
         if (action.type === 'step') {
           this.#rescue(command, action);
