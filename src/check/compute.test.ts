@@ -112,6 +112,17 @@ describe('SW4005 of computed values', () => {
     expect(reading(value, ...path)).toEqual([]);
   });
 
+  test('names a key that a constant does not have', () => {
+    const limits = literal({ maximum: 7 });
+    const reads = (key: string): Expr => get(limits, literal(key));
+    expect(check([computes(4, 'c', dict({ most: reads('maximun') }))])).toEqual([
+      'SW4005 4:1 the constant has no `maximun` | did you mean `maximum`?',
+    ]);
+    expect(check([computes(4, 'c', dict({ most: reads('maximum') }))])).toEqual([]);
+    expect(check([computes(4, 'c', call('coalesce', reads('least'), literal(1)))])).toEqual([]);
+    expect(check([computes(4, 'c', get(limits, literal('least'), true))])).toEqual([]);
+  });
+
   test('is silent about functions, and about values of a fallback', () => {
     const called = computes(4, 'c', list(), { function: { name: 'f', hash: '0'.repeat(64) } });
     expect(check([called, returns(5, ref('steps', 'c', 'x'))])).toEqual([]);

@@ -6,8 +6,9 @@ import {
   dataPaths,
   formatPath,
   type PathSegment,
+  pathKey,
 } from '../graph/expression/traversal.js';
-import type { Expr } from '../graph/expression/tree.js';
+import type { Expr, GetExpr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import { nearestName } from '../graph/names.js';
 import { expressionsOf } from '../graph/nodes.js';
@@ -152,6 +153,7 @@ function formFaults(expr: Expr, reading: Reading, diagnostics: Diagnostic[]): vo
       const path = dataPath(expr);
       if (path !== undefined && !isOptionalChain(expr)) formFault(path, reading, diagnostics);
       if (expr.kind === 'ref') return;
+      if (path === undefined) diagnostics.push(...constantFaults(expr, reading));
       const parts = path === undefined ? childrenOf(expr).map((child) => child.expr) : besidePath(expr);
       const inner = path === undefined ? reading : { ...reading, isQuestion: false };
       for (const part of parts) formFaults(part, inner, diagnostics);
@@ -166,6 +168,17 @@ function formFaults(expr: Expr, reading: Reading, diagnostics: Diagnostic[]): vo
     default:
       formFaultsOfParts(expr, reading, diagnostics);
   }
+}
+
+/** A key that a constant does not have: an assertion can hide it from the compiler. */
+function constantFaults(expr: GetExpr, { source, names, isQuestion }: Reading): Diagnostic[] {
+  const segment = pathKey(expr.key);
+  if (expr.of.kind !== 'literal' || segment === undefined || expr.optional === true || isQuestion) return [];
+  const next = read(typeOf(expr.of, names), segment);
+  if (next.kind !== 'missing') return [];
+  const suggestion = nearestName(String(segment), next.keys);
+  const constant = { step: '(constant)', of: 'the constant', path: String(segment), suggestion } as const;
+  return [diagnostic('SW4005', locationOfExpr(expr, source), constant)];
 }
 
 function formFaultsOfParts(

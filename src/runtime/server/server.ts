@@ -568,8 +568,8 @@ class RegistryServer implements StepwrightServer {
   }
 
   /** A request with its caller. One whose caller cannot be distinguished from others is refused before anything is done. */
-  #identified(request: RequestContext | undefined): IdentifiedRequest {
-    if (request === undefined)
+  #identified(request: RequestContext | null | undefined): IdentifiedRequest {
+    if (request?.signal === undefined)
       throw new UnidentifiedCallerError(
         'The request has no caller: pass `{ local: true, requestId, signal, progress }` for the user of this process, or `auth` in place of `local`.',
       );

@@ -37,13 +37,17 @@ describe('a server with a journal', () => {
     expect(journal.runs).toEqual([]);
   });
 
-  test('names a call without a caller', async () => {
-    const { server } = desk({});
-    await expect(server.callTool('w_careful', { city: 'Rome' }, undefined as never)).rejects.toMatchObject({
-      name: 'UnidentifiedCallerError',
-      message: expect.stringContaining('local: true'),
-    });
-  });
+  test.each([undefined, null, {}, { local: true }, 5])(
+    'names a call without a caller: %j',
+    async (request) => {
+      const { server } = desk({});
+      for (const tool of ['search', 'w_careful'])
+        await expect(server.callTool(tool, { city: 'Rome' }, request as never)).rejects.toMatchObject({
+          name: 'UnidentifiedCallerError',
+          message: expect.stringContaining('local: true'),
+        });
+    },
+  );
 
   test('refuses a run that cannot be journaled, and logs why', async () => {
     const full = new MemoryJournal();

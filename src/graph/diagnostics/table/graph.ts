@@ -36,9 +36,9 @@ export const graphFaults = {
     (p: {
       path: string;
       step: string;
-      of?: 'item' | 'state field' | 'the outcome of';
+      of?: 'item' | 'state field' | 'the outcome of' | 'the constant';
       suggestion?: string | undefined;
-      // An item that a parameter takes apart has no name of the author's.
+      // Constants, and items that a parameter takes apart, have no name of the author's.
     }) => `${p.of ?? 'the output of'}${p.step.startsWith('(') ? '' : ` \`${p.step}\``} has no \`${p.path}\``,
     nearest,
   ),
