@@ -1,15 +1,19 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { Graph } from '../graph/model.js';
+import { references } from '../graph/expression/traversal.js';
+import type { Expr, RefExpr } from '../graph/expression/tree.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { ForeachNode, Graph } from '../graph/model.js';
+import { nodesOf, workExpressions } from '../graph/nodes.js';
+import { locationOfExpr, locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { checkAgents } from './agents.js';
+import { type PlanSecrets, secretsOf } from '../plan/secrets.js';
 import { checkCalls, checkResources } from './calls.js';
 import { checkBranches, checkConstructs, checkDepth, checkRetryRanges, checkState } from './constructs.js';
 import { checkCycles, checkNesting, checkReachability, checkRoutes } from './control-flow.js';
-import { type CheckEnvironment, type ValueFault, withTasks } from './environment.js';
+import { type CheckEnvironment, reachableFrom, type ValueFault, withTasks } from './environment.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
-import { checkSecrets } from './secrets.js';
 import { checkSettledNodes } from './settled-nodes.js';
 import { checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
@@ -92,4 +96,86 @@ function checkTasks({ graph }: WorkflowPlan): Diagnostic[] {
   const isTask = task === true && !expose.includes('prompt');
   if (!isTask && taskSupport === 'forbidden') return [];
   return [diagnostic('SW4051', graph.source, { workflow: name, lacks: isTask ? 'start' : 'tool' })];
+}
+
+/** Texts that leave the server: masked, they are of no use. */
+interface Outgoing {
+  readonly to: string;
+  /** Expressions by the parameters that they are for. */
+  readonly parameters: Readonly<Record<string, Expr | undefined>>;
+}
+
+/** SW4038: secrets in messages for a model and in work of the client. */
+function checkSecrets({ graph, nodes }: WorkflowPlan, { tools }: CheckEnvironment): Diagnostic[] {
+  const outgoing = nodes.map(({ node }) => ({ node, ...outgoingOf(node) }));
+  if (outgoing.every(({ parameters }) => Object.keys(parameters).length === 0)) return [];
+  const secrets = secretsOf(planOf(graph), (tool) => tools.get(tool)?.secret ?? []);
+  if (!secrets.any) return [];
+  return outgoing.flatMap(({ node, to, parameters }) =>
+    Object.entries(parameters).flatMap(([parameter, expr]) => {
+      const ref = expr && references(expr).find((each) => isSecret(each.ref, graph.name, secrets))?.ref;
+      if (expr === undefined || ref === undefined) return [];
+      const location = locationOfExpr(expr, locationOfNode(node, graph));
+      return [diagnostic('SW4038', location, { step: node.id, parameter, secret: ref.path.join('.'), to })];
+    }),
+  );
+}
+
+function outgoingOf(node: Node): Outgoing {
+  if (node.kind !== 'ask') {
+    return { to: node.kind === 'delegate' ? 'an agent' : 'the client', parameters: workExpressions(node) };
+  }
+  return { to: 'a model', parameters: node.mode === 'model' ? { message: node.message } : {} };
+}
+
+function isSecret({ root, path: [name, ...path] }: RefExpr, workflow: string, secrets: PlanSecrets): boolean {
+  if (root === 'inputs') return secrets.has(workflow, String(name));
+  if (root !== 'steps') return false;
+  // The text holds the secret if it names it, or a value around it or in it.
+  return secrets
+    .pathsOf(workflow, String(name))
+    .some((secret) => secret.every((key, index) => index >= path.length || path[index] === key));
+}
+
+/**
+ * Reports what an agent that drives the items of a loop cannot do: SW4049 questions to a person, SW4050 work for other agents,
+ * unless the workflow allows it.
+ */
+function checkAgents({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
+  return nodes.flatMap(({ node }) => {
+    if (node.kind !== 'foreach' || node.agent === undefined) return [];
+    const { agent } = node;
+    return stepsOfItem(node, graph, environment).flatMap(({ step, of }) => {
+      const code = faultOf(step, graph);
+      if (code === undefined) return [];
+      const params = { step: step.id, loop: node.id, agent };
+      const location = locationOfNode(step, of) ?? locationOfNode(node, graph);
+      const related = relatedLocation('the loop is here', node.source);
+      return [
+        diagnostic(code, location, of === graph ? params : { ...params, workflow: of.name }, { related }),
+      ];
+    });
+  });
+}
+
+/** The steps of an item, those of the workflows that it runs included. */
+function stepsOfItem(
+  { body }: ForeachNode,
+  graph: Graph,
+  environment: CheckEnvironment,
+): { readonly step: Node; readonly of: Graph }[] {
+  const { graphs } = reachableFrom(body, environment);
+  return [
+    ...nodesOf(body).map((step) => ({ step, of: graph })),
+    ...graphs.flatMap((of) => nodesOf(of).map((step) => ({ step, of }))),
+  ];
+}
+
+function faultOf(step: Node, { allowNestedAgents }: Graph): 'SW4049' | 'SW4050' | undefined {
+  if (step.kind === 'ask') return step.mode === 'model' ? undefined : 'SW4049';
+  if (allowNestedAgents === true) return undefined;
+  const isHandedOn =
+    (step.kind === 'foreach' && step.agent !== undefined) ||
+    (step.kind === 'delegate' && step.agent !== null);
+  return isHandedOn ? 'SW4050' : undefined;
 }
