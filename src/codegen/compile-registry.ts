@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { type InputSchemas, schemaFed } from '../check/schema-view.js';
 import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
 import type { JsonSchema } from '../graph/json.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { FedInput } from '../graph/kinds/waits.js';
 import { type Domain, type Graph, mergedDomains } from '../graph/model.js';
+import { nodesOf, withBodies } from '../graph/nodes.js';
 import { assemble } from './assemble.js';
 import { checkHints, checkWorkflows, environmentOf } from './check-workflows.js';
 import type { CodegenPlan, RegistryPlan } from './config.js';
@@ -13,7 +17,6 @@ import { type ConfiguredHints, type LinkedHints, withConfiguredHints } from './h
 import { Inputs, type States } from './incremental/inputs.js';
 import type { Memo } from './incremental/memo.js';
 import { MarkedEnvironment, WorkflowPhases } from './incremental/workflows.js';
-import { withFedSchemas } from './link/fed-values.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
@@ -291,4 +294,34 @@ function withoutEchoes(
   const misused = declared.diagnostics.filter(({ code }) => THROWN.includes(code));
   const files = new Set<unknown>(misused.map(({ place }) => place?.file));
   return diagnostics.filter(({ code, params }) => code !== 'SW6001' || !files.has(params?.file));
+}
+
+/**
+ * Gives every value that a model supplies for an input the schema of that input. The schemas of tools are read while the
+ * workflows are linked.
+ */
+export function withFedSchemas(
+  workflows: readonly LinkedWorkflow[],
+  tool: InputSchemas['tool'],
+): readonly LinkedWorkflow[] {
+  const byName = new Map(workflows.map(({ graph }) => [graph.name, graph]));
+  const schemas = { tool, workflow: (name: string) => byName.get(name) };
+  return workflows.map((workflow) => {
+    const { graph } = workflow;
+    const all = nodesOf(graph);
+    if (!all.some((node) => feedsOf(node) !== undefined)) return workflow;
+    const byId = new Map(all.map((node) => [node.id, node]));
+    const fill = (node: Node): Node => {
+      const inner = withBodies(node, (scope) => ({ ...scope, nodes: scope.nodes.map(fill) }));
+      const feeds = feedsOf(inner);
+      const target = feeds && byId.get(feeds.node);
+      const expects = feeds && target && schemaFed(target, feeds.path, schemas);
+      return expects === undefined ? inner : ({ ...inner, expects } as Node);
+    };
+    return { ...workflow, graph: { ...graph, nodes: graph.nodes.map(fill) } };
+  });
+}
+
+function feedsOf(node: Node): FedInput | undefined {
+  return node.kind === 'ask' ? node.feeds : undefined;
 }

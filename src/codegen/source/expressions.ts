@@ -12,7 +12,7 @@ import { calculatedValue, constantKeyOf, constantOf, startOf } from './constants
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth, hidesAbsence, isAddedTo, isClaim, typeOfExpression } from './types.js';
 import { ts } from './typescript.mjs';
-import { clientCall, responseSchema, taggedCall } from './verb-forms.js';
+import { clientCall, responseSchema, taggedCall } from './written-schemas.js';
 
 type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
 

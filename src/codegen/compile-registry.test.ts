@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { dict, literal } from '../../graph/expression/build.fixture.js';
-import type { JsonSchema } from '../../graph/json.js';
-import type { AskNode, Graph } from '../../graph/model.js';
-import { nodesOf } from '../../graph/nodes.js';
-import type { LinkedWorkflow } from '../declarations.js';
-import { withFedSchemas } from './fed-values.js';
+import { dict, literal } from '../graph/expression/build.fixture.js';
+import type { JsonSchema } from '../graph/json.js';
+import type { AskNode, Graph } from '../graph/model.js';
+import { nodesOf } from '../graph/nodes.js';
+import { withFedSchemas } from './compile-registry.js';
+import type { LinkedWorkflow } from './declarations.js';
 
 const common = { after: [], join: 'none_failed', executor: 'server' } as const;
 const ask = (path: readonly (string | number)[], node = 'added'): AskNode => ({
