@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Span } from '../graph/source-location.js';
-import { repairOf } from './repairs.js';
+import { repairOf } from './check.js';
 
 /** Where a part of a text is, which is on one line. */
 function spanOf(text: string, part: string): Span {
