@@ -1,4 +1,5 @@
 import { schemaAt } from '../../check/schema-view.js';
+import { readMetadata } from '../../decorators/metadata.js';
 import { type Answerer, isAnswerer, isListOfAnswerers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import { readKey } from '../../graph/expression/traversal.js';
@@ -6,9 +7,11 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { Compensation, Node } from '../../graph/kinds/node.js';
 import type { ComputeNode, ResourceRef } from '../../graph/model.js';
+import { isValidName, NAME_RULES } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import type { LoweringContext, StepOrigin } from './context.js';
+import type { Bare, LoweringContext, StepOrigin } from './context.js';
 import {
+  type AgentLike,
   type AskDefinition,
   type CallDefinition,
   type DelegateDefinition,
@@ -19,12 +22,11 @@ import {
   type StepDefinition,
 } from './definition.js';
 import { Functions } from './environment.js';
-import { DuplicateNameError, InvalidOptionError, optionReason } from './errors.js';
+import { DuplicateNameError, InvalidNameError, InvalidOptionError, optionReason } from './errors.js';
 import { type NamedFunction, schemaReasons, type Transform, transformed } from './expressions.js';
-import { lowerDelegate, lowerShell } from './lower-actions.js';
 import { mappingError, nodeValue, ValueLowering } from './lower-values.js';
 import { bindingError } from './names.js';
-import { isDataSource } from './sources.js';
+import { type DataSource, isDataSource } from './sources.js';
 import { resolveResource, resolveTool, signatureOf } from './tools-and-resources.js';
 
 /** The result of lowering a transform. */
@@ -357,4 +359,68 @@ function answerOf(mode: AskDefinition['mode'], id: string, place: SourceLocation
     default:
       return mode satisfies never;
   }
+}
+
+/** The part of a node that its kind decides. */
+type Own<K extends 'shell' | 'delegate'> = Omit<Extract<Bare, { kind: K }>, 'id' | 'source'>;
+
+/** A command, with its values quoted as `shell` of classes quotes them. */
+function lowerShell(
+  { command, argv, env, failOnError }: ShellDefinition,
+  values: ValueLowering,
+  origin: StepOrigin,
+): Own<'shell'> {
+  const lowered = (source: DataSource): Expr => values.value(source, origin);
+  const items = argv?.map((source) => ({ value: lowered(source) }));
+  const variables = env && Object.entries(env).map(([key, source]) => ({ key, value: lowered(source) }));
+  return {
+    kind: 'shell',
+    executor: 'client',
+    command: quoted(lowered(command)),
+    ...(items === undefined ? {} : { argv: { kind: 'list', items } }),
+    ...(variables === undefined ? {} : { env: { kind: 'dict', entries: variables } }),
+    ...(failOnError === true ? { failOnError } : {}),
+  };
+}
+
+function quoted(command: Expr): Expr {
+  if (command.kind !== 'text') return command;
+  const parts = command.parts.map((part) =>
+    typeof part === 'string'
+      ? part
+      : ({ kind: 'call', ...defined({ at: part.at }), fn: 'filter.shq.py', args: [part] } as const),
+  );
+  return { ...command, parts };
+}
+
+/** The task of an agent. A name that no agent can have is reported. */
+function lowerDelegate(
+  { agent, instructions, schema, tools }: DelegateDefinition,
+  { report, workflow }: Pick<LoweringContext, 'report' | 'workflow'>,
+  values: ValueLowering,
+  origin: StepOrigin,
+  source: SourceLocation,
+): Own<'delegate'> {
+  const name = agentName(agent);
+  if (name !== null && !isValidName('agent', name))
+    report(source, new InvalidNameError({ kind: 'agent', name, rule: NAME_RULES.agent.source }));
+  const names = tools?.map((tool) => {
+    const resolved = resolveTool(tool, workflow);
+    if (!resolved.ok) report(source, resolved.error);
+    return resolved.name;
+  });
+  const prompt = values.value(instructions, origin);
+  return {
+    kind: 'delegate',
+    executor: 'client',
+    agent: name,
+    prompt,
+    ...defined({ tools: names, responseSchema: schema }),
+  };
+}
+
+function agentName(agent: AgentLike): string | null {
+  if (typeof agent !== 'function') return agent === null ? null : String(agent);
+  const metadata = readMetadata(agent);
+  return metadata?.kind === 'agent' ? metadata.options.name : agent.name;
 }

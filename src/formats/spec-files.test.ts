@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareVersions } from './versions.js';
+import { compareVersions } from './spec-files.js';
 
 test('versions are in the order of Semantic Versioning', () => {
   const order = [
