@@ -14,7 +14,6 @@ import {
   wrongType,
 } from './define.js';
 import { formatPercent } from './format.js';
-import { jsonOf, parseJson } from './json.js';
 import { capitalize, itemsOf, pad, replaceText, separate, strip } from './methods.js';
 import { floatOf, intOf, round } from './numbers.js';
 import { calculatePython, isEqual, orderOf } from './operators.js';
@@ -26,7 +25,9 @@ import {
   fileSize,
   groupsOf,
   indent,
+  jsonOf,
   matchesIn,
+  parseJson,
   quoteForShell,
   substitute,
   truncate,

@@ -2,7 +2,6 @@ import { ownProperty, type Value } from '../../json.js';
 import { expressionError } from '../error.js';
 import type { FunctionCall, ResultKind } from '../function.js';
 import { chargeWhole } from '../value.js';
-import { strftime } from './datetime.js';
 import {
   charged,
   define,
@@ -14,7 +13,7 @@ import {
   valueError,
   wrongType,
 } from './define.js';
-import { formatBraces } from './format.js';
+import { formatBraces, strftime } from './format.js';
 import { isEqual } from './operators.js';
 import { asValue, DateTime, float, isObject, isTruthy } from './values.js';
 
