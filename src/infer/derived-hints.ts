@@ -1,3 +1,4 @@
+import { oncePerGraph } from '../check/environment.js';
 import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { JsonObject } from '../graph/json.js';
@@ -33,17 +34,10 @@ export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> 
   /** Pairs of tools of which one has given the other a value. */
   const flows = new Set<string>();
   for (const graph of graphs) {
-    const { main } = planOf(graph);
-    // What a generic tool gives depends on its input, and so does what it takes.
-    const generic = repeatedTools(main.nodes.map(({ node }) => node));
-    for (const call of callsIn(main)) {
-      const { tool } = call;
-      const before = [...call.previous].flatMap((each) => toolOf(each) ?? []);
+    for (const { tool, before, all, own } of usesIn(graph)) {
       const byGraph = previous.get(tool) ?? new Map<Graph, Set<string>>();
       previous.set(tool, byGraph.set(graph, new Set([...(byGraph.get(graph) ?? []), ...before])));
-      const all = toolsBehind(call.planned, main);
       for (const source of all) flows.add(JSON.stringify([source, tool]));
-      const own = new Set([...all].filter((each) => !generic.has(each) && !generic.has(tool)));
       const others = sources.get(tool);
       sources.set(tool, others === undefined ? own : new Set([...others].filter((each) => own.has(each))));
     }
@@ -62,6 +56,18 @@ export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> 
     }),
   );
 }
+
+/** The calls of a workflow: for each the tools before it, all that give it values, and those that it requires. */
+const usesIn = oncePerGraph((graph) => {
+  const { main } = planOf(graph);
+  // What a generic tool gives depends on its input, and so does what it takes.
+  const generic = repeatedTools(main.nodes.map(({ node }) => node));
+  return callsIn(main).map(({ tool, planned, previous }) => {
+    const all = toolsBehind(planned, main);
+    const own = new Set([...all].filter((each) => !generic.has(each) && !generic.has(tool)));
+    return { tool, before: previous.flatMap((each) => toolOf(each) ?? []), all, own };
+  });
+});
 
 /** Declared hints, completed by the use of the tool in workflows; undefined without either. */
 export function withUse(declared: JsonObject | undefined, use: ToolUse | undefined): JsonObject | undefined {

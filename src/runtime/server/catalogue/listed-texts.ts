@@ -18,7 +18,17 @@ export function listedTexts<T>(entries: readonly T[]): readonly T[] {
   return entries.map((entry) => readable(entry as Json) as T);
 }
 
-function readable(value: Json, hasNames = false): Json {
+/** Schemas that catalogues which follow each other have in common. */
+const READABLE = new WeakMap<object, Json>();
+
+function readable(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  const known = READABLE.get(value) ?? readableParts(value, false);
+  READABLE.set(value, known);
+  return known;
+}
+
+function readableParts(value: Json, hasNames: boolean): Json {
   if (Array.isArray(value)) {
     const items = value.map((item: Json) => readable(item));
     return items.every((item, index) => item === value[index]) ? value : items;
@@ -27,7 +37,7 @@ function readable(value: Json, hasNames = false): Json {
   const entries = Object.entries(value).map(([key, member]): [string, Json] => {
     if (hasNames) return [key, readable(member)];
     if (typeof member === 'string') return [key, isShown(key) ? readableText(member) : member];
-    return [key, DATA.has(key) ? member : readable(member, NAMED.has(key))];
+    return [key, DATA.has(key) ? member : NAMED.has(key) ? readableParts(member, true) : readable(member)];
   });
   return entries.every(([key, member]) => member === value[key]) ? value : Object.fromEntries(entries);
 }

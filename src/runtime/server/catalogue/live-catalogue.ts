@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { thrownText } from '../../tools/exceptions.js';
 import type { RunTool } from '../composite/run-tools.js';
 import type { Registered } from '../composite/served-workflows.js';
@@ -68,7 +69,7 @@ export class LiveCatalogue {
       settings.log(warning, { event: 'workflow.warning', level: 'warning' });
     const [old, now] = [listsOf(before), listsOf(next)];
     for (const list of ['tools', 'prompts', 'resources'] as const)
-      if (old[list] !== now[list]) changes.announce({ kind: 'list', list }, this);
+      if (!isDeepStrictEqual(old[list], now[list])) changes.announce({ kind: 'list', list }, this);
   }
 
   /** A run of a workflow that is gone can still be answered. */
@@ -97,13 +98,13 @@ export class LiveCatalogue {
   }
 }
 
-/** The lists of a catalogue as text, to compare them. */
+/** The lists of a catalogue, to compare them: what the two have in common is not looked at. */
 function listsOf(catalogue: Catalogue) {
   const { listings, workflowResources: own } = catalogue;
   return {
-    tools: JSON.stringify(catalogue.shownTools({ local: true })),
-    prompts: JSON.stringify(listings.prompts),
-    resources: JSON.stringify([listings.resources, listings.templates, own.listings, own.templates]),
+    tools: catalogue.shownTools({ local: true }),
+    prompts: listings.prompts,
+    resources: [listings.resources, listings.templates, own.listings, own.templates],
   };
 }
 
