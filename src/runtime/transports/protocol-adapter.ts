@@ -39,7 +39,7 @@ export interface Connection {
 
 /** A transport of this folder. The adapter sets the handlers before it starts the transport. */
 export interface MessageTransport extends ServerTransport {
-  onmessage?: ((message: Message) => void) | undefined;
+  onmessage?: ((message: Message, ...extra: unknown[]) => void) | undefined;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
 }
@@ -78,7 +78,7 @@ export interface HttpConnection extends Connection {
 }
 
 /** Who sends a request that is complete in itself. */
-export interface StatelessCaller extends Pick<ConnectionSettings, 'turn' | 'remoteAddress'> {
+export interface StatelessCaller extends Omit<ConnectionSettings, 'log'> {
   readonly auth?: Omit<AuthInfo, 'token'>;
 }
 
@@ -92,8 +92,14 @@ export interface StatelessHandler {
 /** An era of the protocol without connections: each request is complete in itself. */
 export interface StatelessEra {
   /** Whether a request is of this era, and only this era answers it, errors included. */
-  claims(message: Message, headers: Headers): boolean;
+  claims(message: Message, headers?: Headers): boolean;
   open(server: StepwrightServer, log: Log): Promise<StatelessHandler>;
+  /** Answers one client over a transport until either side closes it. */
+  connect(
+    server: StepwrightServer,
+    transport: MessageTransport,
+    settings: ConnectionSettings,
+  ): Promise<Connection>;
 }
 
 /**
@@ -119,6 +125,6 @@ export interface ProtocolAdapter {
     conversation: HttpConversation,
     settings: ConnectionSettings,
   ): Promise<HttpConnection>;
-  /** Requests over HTTP that are not of a connection. Default: all requests are of one. */
+  /** The later era, if there is one: its messages are answered by it alone. */
   readonly stateless?: StatelessEra;
 }

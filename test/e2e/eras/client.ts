@@ -15,17 +15,21 @@ export async function statelessClient(url: URL, options: ClientOptions = {}): Pr
   return client;
 }
 
+/** The `_meta` of such a client's requests. */
+export function envelope(capabilities: object = {}) {
+  return {
+    'io.modelcontextprotocol/protocolVersion': REVISION,
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1.0.0' },
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
+  };
+}
+
 /** Sends one message as such a client does. Members of `params` and of the headers replace its own. */
 export function post(
   url: URL,
   method: string,
   { params = {}, headers = {} }: { readonly params?: object; readonly headers?: Record<string, string> } = {},
 ): Promise<Response> {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': REVISION,
-    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1.0.0' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  };
   return fetch(url, {
     method: 'POST',
     headers: {
@@ -35,6 +39,6 @@ export function post(
       'mcp-method': method,
       ...headers,
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta, ...params } }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { _meta: envelope(), ...params } }),
   });
 }

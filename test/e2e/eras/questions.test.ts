@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { desk } from '../composite/fixture/registry.js';
 import { ask, returns, step, workflow } from '../composite/fixture/workflows.js';
 import { listening, tokenOf } from '../composite/http.js';
-import { post, REVISION, statelessClient } from './client.js';
+import { envelope, post, statelessClient } from './client.js';
 
 const two = workflow('two', [
   ask('sure'),
@@ -35,11 +35,7 @@ const yes = (message: string): Content => (message === 'note?' ? { input: 'fine'
 
 /** A request for the call of a tool, and what the client has from the round before. */
 async function callRaw(url: URL, more: object = {}, headers: Record<string, string> = {}) {
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': REVISION,
-    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1.0.0' },
-    'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
-  };
+  const _meta = envelope({ elicitation: { form: {} } });
   const response = await post(url, 'tools/call', {
     params: { name: 'w_two', arguments: {}, _meta, ...more },
     headers: { 'mcp-name': 'w_two', ...headers },

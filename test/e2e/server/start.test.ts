@@ -120,10 +120,10 @@ describe('a server of the built package, up to its first list', () => {
     expect(modules.filter((url) => /\/node_modules\/(ajv|ajv-formats|re2js)\//.test(url))).toEqual([]);
   });
 
-  test('loads no compiler, and nothing of HTTP', () => {
+  test('loads no compiler, no later version of the protocol, and no HTTP', () => {
     expect(modules.filter((url) => url.includes('/@modelcontextprotocol/sdk/'))).not.toEqual([]);
     const unwanted =
-      /\/node_modules\/(typescript|ts-morph|@ts-morph|ts-node|tinyglobby|hono|@hono)\/|StreamableHttp|^node:http/;
+      /\/node_modules\/(typescript|ts-morph|@ts-morph|ts-node|tinyglobby|hono|@hono|@modelcontextprotocol\/server)\/|StreamableHttp|^node:http/;
     expect(modules.filter((url) => unwanted.test(url))).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
-import { continuedTask, progressOf } from '../../transports/request-parts.js';
+import { continuedTask, drained, progressOf, turn } from '../../transports/request-parts.js';
 import { ConnectedClient } from './peer.js';
 import { ProtocolServer } from './protocol-server.js';
 import { answerTask, isTaskMethod, TASK_CAPABILITY } from './tasks.js';
@@ -81,14 +81,7 @@ export async function openConnection(
   sdkTransport.onclose = onClose;
   await protocol.connect(sdkTransport);
   const close: Connection['close'] = async ({ graceMs = 0 } = {}) => {
-    if (graceMs > 0) {
-      // A request just received reaches its handler, and an answer just given its transport, within one turn.
-      await turn();
-      await inFlight.none(graceMs);
-      await turn();
-      if (inFlight.count > 0)
-        log(abortedText(inFlight.count), { event: 'connection.aborted', level: 'warning' });
-    }
+    await drained(inFlight, graceMs, log);
     await protocol.close();
   };
   return { closed, close };
@@ -163,15 +156,6 @@ function observed(
     requestId: String(requestId),
     ...defined({ transport, protocolVersion }),
   };
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-function abortedText(count: number): string {
-  const requests = count === 1 ? '1 request was' : `${count} requests were`;
-  return `the client hung up: ${requests} still in flight and aborted`;
 }
 
 /** The SDK's own sentence, without the raw message or list of schema issues that follows it. */

@@ -17,7 +17,7 @@ import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
-import { shownHeaders } from '../../transports/request-parts.js';
+import { changeNotification, shownHeaders } from '../../transports/request-parts.js';
 import type { ProtocolServer } from './protocol-server.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -60,11 +60,7 @@ export class ConnectedClient {
   /** Notifies the client of a change. A client that does not listen misses it. */
   notify(change: ServerChange): void {
     if (change.kind === 'resource' && !this.#subscriptions.has(change.uri)) return;
-    const notification =
-      change.kind === 'resource'
-        ? { method: 'notifications/resources/updated' as const, params: { uri: change.uri } }
-        : { method: `notifications/${change.list}/list_changed` as const };
-    this.protocol.notification(notification).catch(() => {});
+    this.protocol.notification(changeNotification(change)).catch(() => {});
   }
 
   /** Notifies the client of a task that has changed. */

@@ -4,6 +4,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
+import { connectEras } from '../../transports/era-channels.js';
 import { type HttpHandler, httpHandler } from '../../transports/http/endpoint.js';
 import type { HttpSettings } from '../../transports/http/http-options.js';
 import {
@@ -27,7 +28,7 @@ export function connect(
   transport: ServerTransport,
   options: ConnectOptions = {},
 ): Promise<Connection> {
-  return sdk1.connect(server, transport, options);
+  return connectEras(sdk1, server, transport, options);
 }
 
 /**

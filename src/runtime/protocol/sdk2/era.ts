@@ -16,11 +16,15 @@ export const statelessEra: StatelessEra = {
   // The rule of the SDK, which has its own answers to malformed claims.
   claims(message, headers) {
     if (claimsStateless(message)) return true;
-    const version = headers.get('mcp-protocol-version');
-    return version !== null && version.trim() >= FIRST_REVISION;
+    const version = headers?.get('mcp-protocol-version')?.trim();
+    return version !== undefined && version >= FIRST_REVISION;
   },
   async open(server, log) {
-    const { StatelessRequests } = await import('./stateless.js');
+    const { StatelessRequests } = await import('./http.js');
     return new StatelessRequests(server, log);
+  },
+  async connect(...connection) {
+    const { openStateless } = await import('./connection.js');
+    return openStateless(...connection);
   },
 };

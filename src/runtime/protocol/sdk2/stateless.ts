@@ -1,12 +1,9 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  createMcpHandler,
   type Implementation,
   inputRequired,
   LOG_LEVEL_META_KEY,
-  type McpHttpHandler,
-  type McpRequestContext,
   PROTOCOL_VERSION_META_KEY,
   Server,
   type ServerContext,
@@ -15,16 +12,16 @@ import { LOG_LEVELS, type LogLevel } from '../../../decorators/client.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
-import { noProgress, type RequestContext } from '../../runs/request.js';
+import { ConnectionClosed, noProgress, type RequestContext } from '../../runs/request.js';
 import { RequestSignal } from '../../server/requests/limits.js';
-import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
+import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault, type ToolResult } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
+import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, type ClientState } from '../../transports/answer-request.js';
-import type { Message } from '../../transports/messages.js';
-import type { StatelessCaller, StatelessHandler } from '../../transports/protocol-adapter.js';
+import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { continuedTask, progressOf, shownHeaders } from '../../transports/request-parts.js';
 
 /** The methods that the server of the SDK does not answer itself. */
@@ -57,39 +54,23 @@ const NO_VALIDATOR = {
 /** A client is forgotten after its request. */
 const FORGETFUL: ClientState = { subscribe() {}, unsubscribe() {}, setLogLevel() {} };
 
-/** Answers the requests of clients of revision 2026-07-28: each gets a server of the SDK of its own. */
-export class StatelessRequests implements StatelessHandler {
+/** Who a server of the SDK answers. */
+export interface Caller extends StatelessCaller {
+  /** Whether the connection of its requests has ended. Default: its requests have no connection. */
+  readonly hasEnded?: () => boolean;
+}
+
+/** Makes the servers of the SDK that answer clients of revision 2026-07-28. */
+export class StatelessServers {
   readonly #server: StepwrightServer;
   readonly #log: Log;
-  readonly #callers = new WeakMap<Request, StatelessCaller>();
-  readonly #handler: McpHttpHandler;
-  readonly #unsubscribe: () => void;
 
   constructor(server: StepwrightServer, log: Log) {
     this.#server = server;
     this.#log = log;
-    this.#handler = createMcpHandler((context) => this.#serverFor(context), {
-      legacy: 'reject',
-      onerror: (error) => this.#refused(error),
-    });
-    this.#unsubscribe = server.onChange((change) => this.#notify(change));
   }
 
-  async answer(request: Request, message: Message, caller: StatelessCaller): Promise<Response> {
-    await this.#server.start();
-    this.#callers.set(request, caller);
-    const { auth } = caller;
-    const authInfo = auth && { token: '', ...auth, scopes: [...auth.scopes] };
-    return this.#handler.fetch(request, { parsedBody: message, ...defined({ authInfo }) });
-  }
-
-  async close(): Promise<void> {
-    this.#unsubscribe();
-    await this.#handler.close();
-  }
-
-  #serverFor({ requestInfo }: McpRequestContext): Server {
-    const caller = (requestInfo && this.#callers.get(requestInfo)) ?? {};
+  serverFor(caller: Caller): Server {
     const { info, instructions } = this.#server;
     const protocol = new Server(info as Implementation, {
       capabilities: CAPABILITIES,
@@ -102,22 +83,30 @@ export class StatelessRequests implements StatelessHandler {
     return protocol;
   }
 
+  /** Logs a message of a client that the SDK has refused. */
+  refused(error: Error): void {
+    this.#log(`a request of a client was refused: ${oneLine(error.message, 200)}`, {
+      event: 'connection.message',
+      level: 'warning',
+    });
+  }
+
   async #answerWith(
-    caller: StatelessCaller,
+    caller: Caller,
     { method, params }: { readonly method: string; readonly params?: unknown },
     context: ServerContext,
   ): Promise<object> {
     const log = this.#log;
-    const signal = signalOf(context.mcpReq.signal);
+    const signal = signalOf(context.mcpReq.signal, caller);
     const reports = reportsOf(context, log);
-    const { auth, remoteAddress, turn } = caller;
+    const { auth, local, remoteAddress, turn } = caller;
     const request: RequestContext = {
       signal,
       requestId: String(context.mcpReq.id),
       peer: peerOf(context),
       progress: reports?.progress ?? noProgress,
       ...continuedTask(context.mcpReq._meta),
-      ...defined({ auth: auth as RequestContext['auth'], remoteAddress }),
+      ...defined({ auth: auth as RequestContext['auth'], local, remoteAddress }),
     };
     const endTurn = await turn?.(method, signal);
     const work = (admitted: RequestContext) =>
@@ -129,8 +118,10 @@ export class StatelessRequests implements StatelessHandler {
       const { telemetry } = this.#server;
       if (telemetry === undefined) return await admit();
       const { protocolVersion } = envelopeOf(context);
-      const observed = { method, params, requestId: request.requestId, transport: 'http' as const };
-      return await telemetry.request({ ...observed, ...defined({ protocolVersion }) }, admit);
+      const transport: ObservedRequest['transport'] =
+        context.http !== undefined ? 'http' : local === true ? 'pipe' : undefined;
+      const observed = { method, params, requestId: request.requestId };
+      return await telemetry.request({ ...observed, ...defined({ protocolVersion, transport }) }, admit);
     } catch (error) {
       if (error instanceof ProtocolFault) throw error;
       log(`${oneLine(method, 80)}: ${thrownReport(error)}`, {
@@ -140,8 +131,8 @@ export class StatelessRequests implements StatelessHandler {
       const text = `Internal error in ${clip(method)}; the server's log has the details`;
       throw new ProtocolFault(faultCodes.internal, text);
     } finally {
-      endTurn?.();
       await reports?.end();
+      endTurn?.();
     }
   }
 
@@ -173,26 +164,13 @@ export class StatelessRequests implements StatelessHandler {
     const waits = status === 'waiting' && typeof run === 'string';
     return { result, call: waits ? { tool, run, rounds: 0 } : undefined };
   }
-
-  #notify(change: ServerChange): void {
-    const { notify } = this.#handler;
-    if (change.kind === 'resource') notify.resourceUpdated(change.uri);
-    else if (change.list === 'tools') notify.toolsChanged();
-    else if (change.list === 'prompts') notify.promptsChanged();
-    else notify.resourcesChanged();
-  }
-
-  #refused(error: Error): void {
-    this.#log(`a request of a client was refused: ${oneLine(error.message, 200)}`, {
-      event: 'connection.message',
-      level: 'warning',
-    });
-  }
 }
 
-function signalOf(request: AbortSignal): RequestSignal {
+/** Aborts with a request, and says whether that was cancelled or lost its connection. */
+function signalOf(request: AbortSignal, { hasEnded }: Caller): RequestSignal {
   const signal = new RequestSignal();
-  const abort = (): void => signal.abort(request.reason);
+  const abort = (): void =>
+    signal.abort(hasEnded?.() ? new ConnectionClosed('the connection was closed') : request.reason);
   if (request.aborted) abort();
   else request.addEventListener('abort', abort, { once: true });
   return signal;

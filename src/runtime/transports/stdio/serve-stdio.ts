@@ -10,6 +10,7 @@ import {
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
+import { connectEras } from '../era-channels.js';
 import type { ProtocolAdapter } from '../protocol-adapter.js';
 import { serverOrExit, startOrExit } from '../start-server.js';
 import { claimStdio } from './stdio-transport.js';
@@ -38,7 +39,7 @@ export async function serveStdio(
   const entries = encodedLog(log, logLevel);
   const stdio = claimStdio(adapter.check, strayOutputReport(server, entries));
   await startOrExit(server);
-  const connection = await adapter.connect(server, stdio.transport, { local: true, ...logged });
+  const connection = await connectEras(adapter, server, stdio.transport, { local: true, ...logged });
   const removeGuard = guardProcess(logged);
   const ignoreExit = reportExitDuringCalls(server, entries);
   const stop = (): void => void connection.close();

@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Client, type ClientOptions } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { connect } from 'stepwright/runtime';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
+import { desk } from '../composite/fixture/registry.js';
+import { envelope, REVISION } from './client.js';
+
+const source = fileURLToPath(new URL('../composite/fixture/program.ts', import.meta.url));
+
+let programs: CompiledPrograms;
+
+beforeAll(async () => {
+  programs = await compilePrograms({ program: source });
+}, 120_000);
+
+afterAll(() => programs.remove());
+
+const PIN = { versionNegotiation: { mode: { pin: REVISION } } } as const;
+
+/** A client of the later era with a user who books a holiday to Rome, and its process. */
+async function started(options: ClientOptions = PIN, asks = true) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [programs.file('program')],
+    stderr: 'pipe',
+  });
+  const client = new Client(
+    { name: 'new', version: '1.0.0' },
+    { ...options, ...(asks ? { capabilities: { elicitation: { form: {} } } } : {}) },
+  );
+  if (asks)
+    client.setRequestHandler('elicitation/create', ({ params: { message } }) => ({
+      action: 'accept',
+      content: message === 'Book Rome?' ? { confirmed: true } : { input: 'Holiday' },
+    }));
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  return { client, child: Reflect.get(transport, '_process') as ChildProcess };
+}
+
+/** A process that is sent lines, and what it writes. */
+function raw() {
+  const child = spawn(process.execPath, [programs.file('program')], { stdio: 'pipe' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const send = (message: object | string): void =>
+    void child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
+  const next = async () => JSON.parse(String((await lines.next()).value));
+  const end = async (): Promise<unknown> => {
+    child.stdin.end();
+    return (await once(child, 'exit'))[0];
+  };
+  return { send, next, end, stderr: () => stderr };
+}
+
+const request = (id: number, method: string, params: object = {}) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params: { _meta: envelope(), ...params },
+});
+const old = (id: number, method: string, params: object = {}) => ({ jsonrpc: '2.0', id, method, params });
+const initialize = (id: number) =>
+  old(id, 'initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'old', version: '1.0.0' },
+  });
+
+describe('over stdio a client of the later era', () => {
+  test('calls tools, gets prompts and is asked between two requests', async () => {
+    const { client } = await started();
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('w_careful');
+    const prompt = { name: 'book', arguments: { city: 'Rome', seats: '2' } };
+    expect((await client.getPrompt(prompt)).messages.length).toBeGreaterThan(1);
+    const { structuredContent } = await client.callTool({ name: 'w_careful', arguments: { city: 'Rome' } });
+    expect(structuredContent).toEqual({ result: 'Holiday' });
+  });
+
+  test('is the user who started the process: it lists its runs', async () => {
+    const { client } = await started(PIN, false);
+    await client.callTool({ name: 'w_careful', arguments: { city: 'Rome' } });
+    const { structuredContent } = await client.callTool({ name: 'list_workflows', arguments: {} });
+    expect(structuredContent).toMatchObject({ runs: [{ status: 'waiting' }] });
+  });
+
+  test('negotiates the era by itself, and an older client is served as before', async () => {
+    const { client } = await started({ versionNegotiation: { mode: 'auto' } });
+    expect(client.getProtocolEra()).toBe('modern');
+    const { client: older } = await started({ versionNegotiation: { mode: 'legacy' } });
+    const call = { name: 'w_careful', arguments: { city: 'Rome' } };
+    expect((await older.callTool(call)).structuredContent).toEqual({ result: 'Holiday' });
+  });
+
+  test('reads progress, cancels a call and ends the process', async () => {
+    const { client, child } = await started();
+    const seen: unknown[] = [];
+    const abort = new AbortController();
+    const call = client.callTool(
+      { name: 'slow-work', arguments: {} },
+      { onprogress: ({ message }) => seen.push(message), signal: abort.signal },
+    );
+    await vi.waitFor(() => expect(seen).toEqual(['half']), 10_000);
+    abort.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
+    const exit = once(child, 'exit');
+    await client.close();
+    expect((await exit)[0]).toBe(0);
+  });
+});
+
+describe('the first message', () => {
+  test('may be garbage: the next one chooses the era', async () => {
+    const { send, next, end } = raw();
+    send('nonsense');
+    expect(await next()).toMatchObject({ id: null, error: { code: -32700 } });
+    send(request(1, 'tools/list'));
+    expect(await next()).toMatchObject({ id: 1, result: { resultType: 'complete' } });
+    expect(await end()).toBe(0);
+  });
+
+  test.each([
+    [
+      'of the later era',
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { _meta: envelope(), requestId: 9 } },
+    ],
+    ['without an era', { jsonrpc: '2.0', method: 'notifications/initialized' }],
+  ])('may be a notification %s', async (_, notification) => {
+    const { send, next, end } = raw();
+    send(notification);
+    send(request(1, 'server/discover'));
+    expect(await next()).toMatchObject({ id: 1, result: { supportedVersions: [REVISION] } });
+    send(initialize(2));
+    expect(await next()).toMatchObject({ id: 2, result: { protocolVersion: '2025-11-25' } });
+    expect(await end()).toBe(0);
+  });
+
+  test('with a revision that does not exist is refused with those that do', async () => {
+    const { send, next, end } = raw();
+    const _meta = { ...envelope(), 'io.modelcontextprotocol/protocolVersion': '2030-01-01' };
+    send(request(1, 'tools/list', { _meta }));
+    expect(await next()).toMatchObject({ id: 1, error: { code: -32022, data: { supported: [REVISION] } } });
+    send(request(2, 'tools/list', { _meta: { 'io.modelcontextprotocol/protocolVersion': REVISION } }));
+    expect(await next()).toMatchObject({ id: 2, error: { code: -32602 } });
+    expect(await end()).toBe(0);
+  });
+
+  test('may be missing', async () => {
+    const { end, stderr } = raw();
+    expect(await end()).toBe(0);
+    expect(stderr()).not.toContain('client');
+  });
+});
+
+test('the end of stdin leaves a call a second for its answer, then aborts it', async () => {
+  const { send, next, end, stderr } = raw();
+  send(request(1, 'tools/call', { name: 'search', arguments: { city: 'Rome' } }));
+  send(request(2, 'tools/call', { name: 'slow-work', arguments: {} }));
+  const ended = end();
+  expect(await next()).toMatchObject({ id: 1, result: { structuredContent: { flights: ['to Rome'] } } });
+  expect(await ended).toBe(0);
+  expect(stderr()).toContain('1 request was still in flight');
+});
+
+test('each request of one connection is answered in its era, and changes reach its subscriptions alone', async () => {
+  const { server } = desk();
+  const [far, near] = InMemoryTransport.createLinkedPair();
+  const messages: Record<string, unknown>[] = [];
+  far.onmessage = (message) => void messages.push(message as never);
+  const connection = await connect(server, near);
+  await far.start();
+  const answerTo = async (message: { readonly id: number }) => {
+    await far.send(message as never);
+    return vi.waitFor(() => {
+      const answer = messages.find(({ id }) => id === message.id);
+      if (answer === undefined) throw new Error('no answer yet');
+      return answer;
+    });
+  };
+  expect(await answerTo(request(1, 'tools/list'))).toMatchObject({ result: { resultType: 'complete' } });
+  const uri = 'workflow://runs/x';
+  const subscribe = request(2, 'subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } });
+  await far.send(subscribe as never);
+  await vi.waitFor(() =>
+    expect(messages.at(-1)).toMatchObject({ method: 'notifications/subscriptions/acknowledged' }),
+  );
+  server.resourceUpdated(uri);
+  server.resourceUpdated('workflow://runs/y');
+  await vi.waitFor(() =>
+    expect(messages.at(-1)).toMatchObject({ method: 'notifications/resources/updated', params: { uri } }),
+  );
+  expect(messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(1);
+  expect(await answerTo(initialize(3))).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
+  await connection.close();
+  await connection.closed;
+});
