@@ -53,6 +53,8 @@ export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId
   readonly maxEvents: number;
   /** The run as an earlier workflow has left it. */
   readonly left?: LeftRun;
+  /** Whether its status is a search attribute in Temporal. Default: false. */
+  readonly isSearchable?: true;
   /** How large a value that leaves the workflow may be, in bytes of JSON. Default: no limit. */
   readonly payloadBytes?: number;
   /** How long a worker may be silent before its calls are taken for lost, in ms. */

@@ -26,6 +26,7 @@ import {
   workflowIdOf,
 } from './protocol.js';
 import { loadSdk, type Sdk } from './sdk.js';
+import { hasSearchAttributes, searchAttributesOf, searchConditionOf } from './search-attributes.js';
 
 type Name = keyof RunRequests;
 type RequestOf<N extends Name> = Parameters<RunRequests[N]>[0];
@@ -49,18 +50,20 @@ export class RunClient {
   readonly #client: Client;
   readonly #taskQueue: string;
   readonly #limit: PayloadLimit;
+  readonly #isSearchable: boolean;
 
   private constructor(
     sdk: Sdk['client'],
     connection: Connection,
     client: Client,
-    { taskQueue, limit }: { readonly taskQueue: string; readonly limit: PayloadLimit },
+    { taskQueue, limit, isSearchable }: ClientSettings,
   ) {
     this.#sdk = sdk;
     this.#connection = connection;
     this.#client = client;
     this.#taskQueue = taskQueue;
     this.#limit = limit;
+    this.#isSearchable = isSearchable;
   }
 
   static async connect(options: ResolvedOptions): Promise<RunClient> {
@@ -73,8 +76,11 @@ export class RunClient {
       throw new StoreError('unreachable', nameOf(options), thrownText(error), error);
     });
     const client = new sdk.Client({ connection, namespace, ...defined({ dataConverter }) });
-    const limit = await PayloadLimit.of(connection, options);
-    return new RunClient(sdk, connection, client, { taskQueue, limit });
+    const [limit, isSearchable] = await Promise.all([
+      PayloadLimit.of(connection, options),
+      hasSearchAttributes(connection, namespace),
+    ]);
+    return new RunClient(sdk, connection, client, { taskQueue, limit, isSearchable });
   }
 
   close(): Promise<void> {
@@ -84,8 +90,10 @@ export class RunClient {
   /** Starts a run and waits for its first response, in one round trip. */
   async start(started: RunArguments, { memo, summary, details }: StartOptions): Promise<StartResponse> {
     const { unencodedBytes } = this.#limit;
-    const run =
-      unencodedBytes === Number.POSITIVE_INFINITY ? started : { ...started, payloadBytes: unencodedBytes };
+    const run = {
+      ...this.#searchable(started),
+      ...(unencodedBytes === Number.POSITIVE_INFINITY ? {} : { payloadBytes: unencodedBytes }),
+    };
     const failure = await this.#limit.excess('The workflow with its input', 'input', run);
     if (failure !== undefined) return { ok: false, failure };
     const { WithStartWorkflowOperation, WorkflowIdConflictPolicy } = this.#sdk;
@@ -95,7 +103,7 @@ export class RunClient {
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       taskQueue: this.#taskQueue,
       args: [run],
-      memo: { ...memo },
+      ...this.#shownOf(memo),
       staticSummary: summary,
       staticDetails: details,
     });
@@ -105,6 +113,15 @@ export class RunClient {
         startWorkflowOperation,
       });
     return this.#within(run.answerMs, start);
+  }
+
+  #searchable({ isSearchable: _, ...run }: RunArguments): RunArguments {
+    return this.#isSearchable ? { ...run, isSearchable: true } : run;
+  }
+
+  #shownOf(memo: RunMemo) {
+    const attributes = this.#isSearchable ? { typedSearchAttributes: searchAttributesOf(memo) } : {};
+    return { memo: { ...memo }, ...attributes };
   }
 
   /** Sends a request to a run. Undefined for an unknown workflow. */
@@ -202,15 +219,20 @@ export class RunClient {
   }
 
   /** The workflows of runs, with what they show to Temporal. Open ones come first, then the last to end. */
-  async *list(isOpen?: boolean): AsyncGenerator<RemoteExecution> {
+  async *list({ isOpen, status: state, ...memo }: RunFilter = {}): AsyncGenerator<RemoteExecution> {
     const status = isOpen === undefined ? '' : ` AND ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`;
     // A run that has continued in another workflow is that one.
     const type = `WorkflowType = '${WORKFLOW_TYPE}' AND TaskQueue = ${JSON.stringify(this.#taskQueue)}`;
-    const query = `${type} AND ExecutionStatus != 'ContinuedAsNew'${status}`;
+    const attributes = this.#isSearchable ? searchConditionOf(defined({ ...memo, status: state })) : '';
+    const query = `${type} AND ExecutionStatus != 'ContinuedAsNew'${status}${attributes}`;
+    const conditions = Object.entries(memo) as [keyof typeof memo, string][];
     const listed = new Set<string>();
     for await (const info of this.#client.workflow.list({ query })) {
+      const execution = executionOf(info, info.raw);
+      // Without the attributes all runs are read.
+      if (conditions.some(([name, value]) => execution.memo[name] !== value)) continue;
       // Of a run that an operator has reopened, the last workflow counts.
-      if (!listed.has(info.workflowId)) yield executionOf(info, info.raw);
+      if (!listed.has(info.workflowId)) yield execution;
       listed.add(info.workflowId);
     }
   }
@@ -247,8 +269,8 @@ export class RunClient {
           ...{
             workflowId: workflowIdOf(run.run),
             taskQueue: this.#taskQueue,
-            args: [run],
-            memo: { ...memo },
+            args: [this.#searchable(run)],
+            ...this.#shownOf(memo),
           },
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
           ...{ staticSummary: summary, staticDetails: details },
@@ -295,6 +317,20 @@ function executionOf(
 
 /** How long a request may take beside its wait for the run, in ms. */
 const GRACE_MS = 10_000;
+
+interface ClientSettings {
+  readonly taskQueue: string;
+  readonly limit: PayloadLimit;
+  /** Whether runs have search attributes. */
+  readonly isSearchable: boolean;
+}
+
+/** Which runs a list has. Members that are missing exclude no run. */
+interface RunFilter extends Pick<RunMemo, 'quota' | 'workflow' | 'ref'> {
+  readonly isOpen?: boolean | undefined;
+  /** Of open runs. Without search attributes it excludes no run. */
+  readonly status?: string;
+}
 
 /** What Temporal shows of a run. */
 export interface RunMemo {

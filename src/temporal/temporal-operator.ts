@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { defined } from '../graph/defined.js';
 import { planOf } from '../plan/compile.js';
 import type { Failure } from '../runtime/engine/contract.js';
 import { foldRows } from '../runtime/engine/snapshot.js';
@@ -172,11 +173,11 @@ class TemporalReader implements StoreReader {
     const isOpen =
       state === undefined ? undefined : state === 'running' || state === 'waiting' || state === 'paused';
     const executions: RemoteExecution[] = [];
-    for await (const execution of this.#client.list(isOpen)) {
-      const { memo, status } = execution;
-      if (workflow !== undefined && memo.workflow !== workflow) continue;
+    const status = isOpen === true ? state : undefined;
+    for await (const execution of this.#client.list({ isOpen, ...defined({ workflow, status }) })) {
+      const { memo } = execution;
       if (before !== undefined && numberOf(memo) >= before) continue;
-      if (isOpen === false && ENDS[status] !== state) continue;
+      if (isOpen === false && ENDS[execution.status] !== state) continue;
       executions.push(execution);
     }
     executions.sort((one, other) => numberOf(other.memo) - numberOf(one.memo));
@@ -215,7 +216,7 @@ class TemporalReader implements StoreReader {
 
   async #workflowsOf(name: string): Promise<readonly string[]> {
     const ids: string[] = [];
-    for await (const { workflowId, memo } of this.#client.list()) if (memo.ref === name) ids.push(workflowId);
+    for await (const { workflowId } of this.#client.list({ ref: name })) ids.push(workflowId);
     if (ids.length > 0) return ids;
     const [workflowId = ''] = workflowIdsOf(name);
     return (await this.#client.describe(workflowId)) === undefined ? [] : [workflowId];

@@ -147,7 +147,7 @@ export class TemporalRunStore implements RunStore {
     if (rolesOf(caller).length === 0) return [];
     const client = await this.#client();
     const questions: ToAnswer[] = [];
-    for await (const { workflowId, memo } of client.list(true)) {
+    for await (const { workflowId, memo } of client.list({ isOpen: true })) {
       if (memo.isRestricted !== true) continue;
       // The oldest run is the last one.
       questions.unshift(...((await client.show(workflowId, 'to_answer', caller)) ?? []));
@@ -166,8 +166,8 @@ export class TemporalRunStore implements RunStore {
     const earlier = before === undefined ? [] : workflowIdsOf(before);
     const runs: RemoteExecution[] = [];
     // The run that the others began before may be of any status.
-    for await (const run of client.list(before === undefined ? isOpen : undefined))
-      if (run.memo.quota === quota) runs.push(run);
+    const filter = { quota, isOpen: before === undefined ? isOpen : undefined };
+    for await (const run of client.list(filter)) runs.push(run);
     runs.sort((one, other) => (other.memo.startedAt ?? 0) - (one.memo.startedAt ?? 0));
     const first = runs.findIndex(({ workflowId }) => earlier.includes(workflowId)) + 1;
     const summaries: RunSummary[] = [];

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../src/temporal/search-attributes.js';
 
 /*
  * A Temporal server for tests: the one at `TEMPORAL_ADDRESS`; else a development server of the command `temporal`, on the
@@ -85,6 +86,25 @@ function fromWheel(): string {
   }
   return command;
 }
+
+/** Registers the search attributes of runs in a namespace. */
+export async function registerSearchAttributes(address: string, namespace: string): Promise<void> {
+  const connection = await Connection.connect({ address });
+  const attributes = Object.values(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD] as const);
+  try {
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      searchAttributes: Object.fromEntries(attributes),
+    });
+  } catch (error) {
+    if (!String(error).includes('ALREADY_EXISTS')) throw error;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** `IndexedValueType` of the API. */
+const KEYWORD = 2;
 
 const START_MS = 30_000;
 

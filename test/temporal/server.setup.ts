@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { writeBundle } from '../../src/temporal/index.js';
-import { findServer, type TestServer } from './find-server.js';
+import { findServer, registerSearchAttributes, type TestServer } from './find-server.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -14,11 +14,12 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the server, and bundles the interpreter. */
+/** Starts the server, registers the search attributes of runs, and bundles the interpreter. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'stepwright-bundle-'));
   const bundle = join(folder, 'interpreter.js');
   const [server] = await Promise.all([found(), writeBundle(bundle)]);
+  if (server !== undefined) await registerSearchAttributes(server.address, 'default');
   project.provide('temporalAddress', server?.address);
   project.provide('temporalBundle', bundle);
   return async () => {

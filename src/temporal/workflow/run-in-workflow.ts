@@ -1,4 +1,5 @@
 import './node-shims.js';
+import type { SearchAttributePair } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -8,6 +9,7 @@ import {
   defineUpdate,
   setCurrentDetails,
   setHandler,
+  upsertSearchAttributes,
   workflowInfo,
   log as workflowLog,
 } from '@temporalio/workflow';
@@ -38,6 +40,7 @@ import {
   START,
   type StartResponse,
 } from '../protocol.js';
+import { searchAttribute } from '../search-attributes.js';
 import { ActivityPort } from './activity-port.js';
 import { PayloadBudget } from './payload-budget.js';
 import { WorkflowClock } from './workflow-clock.js';
@@ -176,8 +179,15 @@ export class RunInWorkflow {
     for (let shown = '0 0'; !this.#journal.isOver; ) {
       await condition(() => changes() !== shown);
       shown = changes();
-      setCurrentDetails(waitsText(waitsOf(this.#journal.state, await this.#paused())));
+      const waits = waitsOf(this.#journal.state, await this.#paused());
+      setCurrentDetails(waitsText(waits));
+      if (this.#run.isSearchable === true) this.#index(searchAttribute('status', waits.state));
     }
+  }
+
+  #index(status: SearchAttributePair): void {
+    const { typedSearchAttributes } = workflowInfo();
+    if (typedSearchAttributes.get(status.key) !== status.value) upsertSearchAttributes([status]);
   }
 
   /** The steps with calls about which an operator decides. */
