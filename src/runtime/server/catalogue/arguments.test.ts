@@ -135,6 +135,16 @@ describe('readArguments', () => {
   });
 });
 
+const TREE = {
+  $ref: '#/$defs/Tree',
+  $defs: {
+    Tree: {
+      type: 'object',
+      properties: { v: { type: 'number' }, kids: { type: 'array', items: { $ref: '#/$defs/Tree' } } },
+    },
+  },
+};
+
 describe('listArgument', () => {
   test('puts type and default behind the description', () => {
     expect(inputs.map(listArgument)).toStrictEqual([
@@ -165,6 +175,7 @@ describe('listArgument', () => {
     ],
     [{ type: 'array', maxItems: 1 }, 'a list, as JSON; at most 1 item'],
     [{ anyOf: [{ type: 'number', maximum: 3 }, { type: 'null' }] }, 'a number or null; at most 3'],
+    [{ anyOf: [TREE, { type: 'null' }], $defs: TREE.$defs }, 'an object, as JSON or null'],
   ])('tells the limits of %j', (schema, notes) => {
     expect(listArgument(input('a', schema)).description).toBe(`The a (${notes})`);
   });
@@ -183,6 +194,15 @@ const refused = (expected: string) => ({ ok: false, expected });
 const read = (value: unknown) => ({ ok: true, value });
 
 describe('coerce', () => {
+  test('reads an argument of a recursive type as JSON', () => {
+    const tree = { v: 1, kids: [{ v: 2 }] };
+    expect(coerce(JSON.stringify(tree), TREE)).toStrictEqual(read(tree));
+    expect(coerce('1', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } })).toStrictEqual(read('1'));
+    expect(readArguments([input('tree', TREE)], { tree: '{"v":"a"}' }, schemas)).toMatchObject({
+      problems: [{ message: "Invalid value for argument 'tree': `/v` must be number" }],
+    });
+  });
+
   test.each([
     ['3', 3],
     ['-2.5', -2.5],

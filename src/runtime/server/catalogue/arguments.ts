@@ -1,7 +1,13 @@
 import type { ArgOptions } from '../../../decorators/arg.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  referredValue,
+} from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { nearestName, withSuggestion } from '../../../graph/names.js';
 import { clip, counted, MASKED } from '../../../graph/printable-text.js';
@@ -203,12 +209,19 @@ type Reading =
   | { readonly kind: 'values'; readonly values: readonly Json[] };
 
 /** The ways to read a text under a schema, text last: it would accept everything the others can read. */
-function readingsOf(schema: JsonSchema): readonly Reading[] {
-  const { enum: values, const: constant, type, anyOf, oneOf } = schema;
+function readingsOf(schema: JsonSchema, root = schema, followed: readonly string[] = []): readonly Reading[] {
+  const { $ref, enum: values, const: constant, type, anyOf, oneOf } = schema;
+  if (typeof $ref === 'string' && !followed.includes($ref)) {
+    const target = referredValue($ref, root);
+    if (isJsonObject(target)) return readingsOf(target, root, [...followed, $ref]);
+  }
   if (Array.isArray(values)) return [{ kind: 'values', values }];
   if (constant !== undefined) return [{ kind: 'values', values: [constant] }];
   const alternatives = Array.isArray(anyOf) ? anyOf : oneOf;
-  if (Array.isArray(alternatives)) return textLast(alternatives.filter(isJsonObject).flatMap(readingsOf));
+  if (Array.isArray(alternatives)) {
+    const readings = alternatives.filter(isJsonObject).flatMap((each) => readingsOf(each, root, followed));
+    return textLast(readings);
+  }
   return textLast((Array.isArray(type) ? type : [type]).map(readingOfType));
 }
 
