@@ -58,6 +58,7 @@ export {
   type GuardOptions,
   guardProcess,
 } from './server/process.js';
+export type { UserQuestion } from './server/question-rounds.js';
 export {
   type BuiltWorkflow,
   type CheckedWorkflow,

@@ -147,7 +147,10 @@ function invalidState(): ProtocolFault {
 }
 
 /** The open questions of a run that its owner can answer in a form. */
-function openForms({ state, mask }: InspectedRun): readonly (UserQuestion & { readonly isEmpty: boolean })[] {
+export function openForms({
+  state,
+  mask,
+}: InspectedRun): readonly (UserQuestion & { readonly isEmpty: boolean })[] {
   if (state === undefined || state.run.status !== 'running') return [];
   return commandsOf(state).flatMap((command) => {
     if (command.kind !== 'requestAction' || agentItemOf(state, command.node) !== undefined) return [];
@@ -162,7 +165,7 @@ function openForms({ state, mask }: InspectedRun): readonly (UserQuestion & { re
 }
 
 /** What a client returns for a form, as a submission. It may be any JSON. */
-function submissionOf(response: unknown, isEmpty: boolean): { result: Json } | { error: Json } {
+export function submissionOf(response: unknown, isEmpty: boolean): { result: Json } | { error: Json } {
   const { action, content } = isJsonObject(response) ? response : ({} as JsonObject);
   if (action === 'accept') return { result: isEmpty ? { acknowledged: true } : (content ?? {}) };
   return action === 'decline'

@@ -7,6 +7,9 @@ import type { Log } from '../tools/log.js';
 
 // Parts of a request, and of what is sent during it, that each version of the protocol has.
 
+/** How long a client waits before it asks for a task again, in ms. */
+export const TASK_POLL_MS = 1_000;
+
 /** Headers that prove who a caller is: another program could call in its name by them. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
 

@@ -266,6 +266,8 @@ describe('a router', () => {
       list: router.list(undefined, ada),
       cancel: router.cancel('i', ada),
       result: router.result('i', ada),
+      questions: router.questions('i', ada),
+      update: router.update('i', {}, ada),
       follow: router.follow('i', ada, () => {}),
       createWorkflowTask: router.createWorkflowTask('w', {}, ada),
       setTaskVariables: router.setTaskVariables('i', {}, ada),

@@ -8,7 +8,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, page, text } from '../../transports/answer-request.js';
-import { progressOf } from '../../transports/request-parts.js';
+import { progressOf, TASK_POLL_MS } from '../../transports/request-parts.js';
 import { type ConnectedClient, relatedTask } from './peer.js';
 
 // Tasks as version 2025-11-25 of the protocol has them, where they are experimental.
@@ -23,9 +23,6 @@ type TaskMethod = (typeof TASK_METHODS)[number];
 export function isTaskMethod(method: string): method is TaskMethod {
   return TASK_METHODS.some((each) => each === method);
 }
-
-/** How long a client waits before it asks for a task again, in ms. */
-const POLL_MS = 1_000;
 
 // Made on first use, so that a server starts without them.
 
@@ -179,7 +176,7 @@ function taskOf({ id, status, message, createdAt, updatedAt, ttlMs }: TaskState)
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttl: ttlMs ?? null,
-    pollInterval: POLL_MS,
+    pollInterval: TASK_POLL_MS,
   };
 }
 

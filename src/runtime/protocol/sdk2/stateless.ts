@@ -3,8 +3,10 @@ import {
   CLIENT_INFO_META_KEY,
   type Implementation,
   inputRequired,
+  type JSONRPCRequest,
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
+  type Result,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -23,6 +25,16 @@ import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, type ClientState } from '../../transports/answer-request.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { continuedTask, progressOf, shownHeaders } from '../../transports/request-parts.js';
+import {
+  answerTask,
+  inputRequestsOf,
+  isTaskMethod,
+  startTask,
+  TASK_METHODS,
+  TASKS_CAPABILITY,
+  taskClientOf,
+  UNCHECKED,
+} from './tasks.js';
 
 /** The methods that the server of the SDK does not answer itself. */
 const METHODS = [
@@ -42,6 +54,7 @@ const CAPABILITIES = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
+  ...TASKS_CAPABILITY,
 };
 
 /** The SDK would make a compiler of schemas for each request, for answers that are requests of their own here. */
@@ -72,7 +85,7 @@ export class StatelessServers {
 
   serverFor(caller: Caller): Server {
     const { info, instructions } = this.#server;
-    const protocol = new Server(info as Implementation, {
+    const protocol = new TaskServer(info as Implementation, {
       capabilities: CAPABILITIES,
       jsonSchemaValidator: NO_VALIDATOR,
       ...defined({ instructions }),
@@ -80,6 +93,8 @@ export class StatelessServers {
     const answer = (request: { method: string; params?: unknown }, context: ServerContext) =>
       this.#answerWith(caller, request, context) as Promise<never>;
     for (const method of METHODS) protocol.setRequestHandler(method, answer);
+    for (const method of TASK_METHODS)
+      protocol.setRequestHandler(method, UNCHECKED, (params, context) => answer({ method, params }, context));
     return protocol;
   }
 
@@ -109,10 +124,12 @@ export class StatelessServers {
       ...defined({ auth: auth as RequestContext['auth'], local, remoteAddress }),
     };
     const endTurn = await turn?.(method, signal);
-    const work = (admitted: RequestContext) =>
-      method === 'tools/call'
-        ? this.#call(params, context, admitted)
-        : answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
+    const work = (admitted: RequestContext) => {
+      if (method === 'tools/call') return this.#call(params, context, admitted);
+      if (!isTaskMethod(method)) return answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
+      const client = taskClientOf(envelopeOf(context).capabilities);
+      return answerTask(this.#server.tasks, { method, params }, client, context.mcpReq, admitted);
+    };
     const admit = () => this.#server.admit(request, work, (reason) => signal.abort(reason), false);
     try {
       const { telemetry } = this.#server;
@@ -138,21 +155,19 @@ export class StatelessServers {
 
   /** Calls a tool. What its run asks is the result, and the next request for the call has the answers. */
   async #call(params: unknown, { mcpReq }: ServerContext, request: RequestContext): Promise<object> {
+    const client = taskClientOf(envelopeOf({ mcpReq }).capabilities);
+    const state = mcpReq.requestState<string>();
+    const task = state === undefined ? await startTask(this.#server, params, client, request) : undefined;
+    if (task !== undefined) return task;
     const questions = await this.#server.questions();
     const { name = '' } = params as { readonly name?: string };
-    const state = mcpReq.requestState<string>();
     const { result, call } =
       state === undefined
         ? await this.#firstRound(params, name, request)
         : await questions.answer(state, name, mcpReq.inputResponses ?? {}, request);
-    const canAsk = envelopeOf({ mcpReq }).capabilities?.elicitation !== undefined;
-    const round = canAsk && call !== undefined ? await questions.next(call, request) : undefined;
+    const round = client.canAsk && call !== undefined ? await questions.next(call, request) : undefined;
     if (round === undefined) return result;
-    const asked = round.questions.map(({ id, message, schema }) => {
-      const form = { message, requestedSchema: schema as never };
-      return [id, inputRequired.elicit(form)] as const;
-    });
-    return inputRequired({ inputRequests: Object.fromEntries(asked), requestState: round.state });
+    return inputRequired({ inputRequests: inputRequestsOf(round.questions), requestState: round.state });
   }
 
   async #firstRound(params: unknown, tool: string, request: RequestContext) {
@@ -163,6 +178,21 @@ export class StatelessServers {
     >;
     const waits = status === 'waiting' && typeof run === 'string';
     return { result, call: waits ? { tool, run, rounds: 0 } : undefined };
+  }
+}
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/** A server of the SDK with tasks: the SDK takes them for results of tools, and adds an empty content. */
+class TaskServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (request, context) => {
+      const result = await wrapped(request, context);
+      if (result.resultType !== 'task') return result;
+      const { content: _, ...task } = result;
+      return task;
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { TaskStatus } from '../../trace/messages.js';
+import type { UserQuestion } from '../question-rounds.js';
 import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
 
 /** A run as a task. Times are in ms since the epoch. */
@@ -86,6 +87,21 @@ export class TaskRouter {
     return unsupported('result');
   }
 
+  /** Returns the open questions of a task that its caller can answer in a form, in the order in which they were asked. */
+  questions(_id: string, _context: RequestContext): Promise<readonly UserQuestion[]> {
+    return unsupported('questions');
+  }
+
+  /**
+   * Answers questions of a task. Answers to questions that are not open have no effect.
+   *
+   * @param answers what clients return for forms, by the ids of questions.
+   * @throws ProtocolFault -32602 for answers that do not fit, after those that fit were taken.
+   */
+  update(_id: string, _answers: Readonly<Record<string, unknown>>, _context: RequestContext): Promise<void> {
+    return unsupported('update');
+  }
+
   /** Reports each change of a task until it is over, or the request is aborted. */
   follow(_id: string, _context: RequestContext, _report: (task: TaskState) => void): Promise<void> {
     return unsupported('follow');
@@ -147,4 +163,7 @@ function unsupported(method: string): Promise<never> {
 }
 
 /** What a router asks of the runs of a server. */
-export type TaskView = Pick<TaskRouter, 'start' | 'status' | 'list' | 'cancel' | 'result' | 'follow'>;
+export type TaskView = Pick<
+  TaskRouter,
+  'start' | 'status' | 'list' | 'cancel' | 'result' | 'questions' | 'update' | 'follow'
+>;

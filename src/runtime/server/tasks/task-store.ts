@@ -69,6 +69,14 @@ export class TaskStore extends TaskRouter {
     return (await this.#parts.view()).result(id, context);
   }
 
+  override async questions(...how: Parameters<TaskRouter['questions']>) {
+    return (await this.#parts.view()).questions(...how);
+  }
+
+  override async update(...how: Parameters<TaskRouter['update']>): Promise<void> {
+    return (await this.#parts.view()).update(...how);
+  }
+
   override async follow(...how: Parameters<TaskRouter['follow']>): Promise<void> {
     return (await this.#parts.view()).follow(...how);
   }

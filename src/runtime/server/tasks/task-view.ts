@@ -17,6 +17,7 @@ import { names, stop } from '../../trace/sentences.js';
 import { textOf } from '../composite/results.js';
 import { withoutUser } from '../composite/workflow-calls.js';
 import type { WorkflowTools } from '../composite/workflow-tools.js';
+import { openForms, submissionOf } from '../question-rounds.js';
 import { storeFault, taskNotFound } from '../store-failure.js';
 import { failureResult, faultCodes, ProtocolFault, successResult, type ToolResult } from '../wire.js';
 import type { TaskCall, TaskState, TaskView } from './task-router.js';
@@ -137,6 +138,35 @@ export class RunTasks implements TaskView {
       faultCodes.shuttingDown,
       `Task '${clip(id)}' is not over, and the request ended before it: ask for its result again`,
     );
+  }
+
+  async questions(id: string, context: RequestContext) {
+    const open = await this.#openForms(id, this.#parts.identified(context));
+    return open.map(({ isEmpty: _, ...question }) => question);
+  }
+
+  async update(...[id, answers, context]: Parameters<TaskView['update']>): Promise<void> {
+    const { runs, identified } = this.#parts;
+    const { peer: _, ...request } = identified(context);
+    const problems: string[] = [];
+    for (const { id: actionId, isEmpty } of await this.#openForms(id, request)) {
+      if (!Object.hasOwn(answers, actionId)) continue;
+      const submission = { actionId, ...submissionOf(answers[actionId], isEmpty) };
+      const submitted = runs.submit(request.principal, id, submission, { request, answerMs: 0 });
+      const answer = await this.#stored(`the answer of task '${clip(id)}'`, submitted);
+      // Of other failures another answer, or the end of the run, is the reason.
+      if (!answer.ok && answer.failure.code === 'E_RESULT_SHAPE')
+        problems.push(`'${actionId}': ${answer.failure.message}`);
+    }
+    if (problems.length === 0) return;
+    const text = `Invalid inputResponses of task '${clip(id)}': ${oneLine(problems.join('; '), Number.POSITIVE_INFINITY)}`;
+    throw new ProtocolFault(faultCodes.invalidParams, text);
+  }
+
+  async #openForms(id: string, request: IdentifiedRequest) {
+    await this.#read(id, request);
+    const { runs } = this.#parts;
+    return (await this.#stored(`task '${clip(id)}'`, runs.inspect(request.principal, id, openForms))) ?? [];
   }
 
   async follow(id: string, context: RequestContext, report: (task: TaskState) => void): Promise<void> {

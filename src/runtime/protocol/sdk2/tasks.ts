@@ -1,0 +1,155 @@
+import { inputRequired, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type JsonObject } from '../../../graph/json.js';
+import type { RequestContext } from '../../runs/request.js';
+import type { UserQuestion } from '../../server/question-rounds.js';
+import type { StepwrightServer } from '../../server/stepwright-server.js';
+import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
+import { ProtocolFault } from '../../server/wire.js';
+import { call, checkedParams, text } from '../../transports/answer-request.js';
+import { TASK_POLL_MS } from '../../transports/request-parts.js';
+
+// Tasks as the extension of revision 2026-07-28 has them: the server decides which calls are tasks.
+
+const EXTENSION = 'io.modelcontextprotocol/tasks';
+
+/** What a server can do with tasks, and what a client says that can. */
+export const TASKS_CAPABILITY = { extensions: { [EXTENSION]: {} } };
+
+export const TASK_METHODS = ['tasks/get', 'tasks/update', 'tasks/cancel'] as const;
+
+type TaskMethod = (typeof TASK_METHODS)[number];
+
+export function isTaskMethod(method: string): method is TaskMethod {
+  return TASK_METHODS.some((each) => each === method);
+}
+
+/** Checked by {@link answerTask}. */
+export const UNCHECKED = { params: z.looseObject({}) };
+
+const named = z.looseObject({ taskId: text() });
+
+/** What a client can do, by its request. */
+export interface TaskClient {
+  readonly hasTasks: boolean;
+  /** Whether it asks its user with forms. */
+  readonly canAsk: boolean;
+}
+
+export function taskClientOf(capabilities: JsonObject = {}): TaskClient {
+  const { extensions, elicitation } = capabilities;
+  return {
+    hasTasks: isJsonObject(extensions) && isJsonObject(extensions[EXTENSION]),
+    // Without a mode it is one that had forms before modes were there.
+    canAsk: isJsonObject(elicitation) && (elicitation.form !== undefined || elicitation.url === undefined),
+  };
+}
+
+/**
+ * Answers a request about a task.
+ *
+ * @throws ProtocolFault for a task that the caller does not have.
+ */
+export async function answerTask(
+  tasks: TaskRouter,
+  { method, params }: { readonly method: TaskMethod; readonly params?: unknown },
+  client: TaskClient,
+  { inputResponses = {} }: Pick<ServerContext['mcpReq'], 'inputResponses'>,
+  context: RequestContext,
+): Promise<object> {
+  if (!client.hasTasks) throw withoutTasks(method);
+  const { taskId } = checkedParams(method, named, params);
+  switch (method) {
+    case 'tasks/get':
+      return detailed(tasks, await tasks.status(taskId, context), client, context);
+    case 'tasks/update':
+      await tasks.update(taskId, inputResponses, context);
+      return {};
+    case 'tasks/cancel':
+      await cancel(tasks, taskId, context);
+      return {};
+  }
+}
+
+/**
+ * Starts the task of a call, where the tool may be one and the client has tasks.
+ *
+ * @returns `undefined` for any other call.
+ * @throws ProtocolFault for input that does not fit, and from a client without tasks for a tool that can only be called as a task.
+ */
+export async function startTask(
+  server: StepwrightServer,
+  params: unknown,
+  { hasTasks }: TaskClient,
+  context: RequestContext,
+): Promise<object | undefined> {
+  const { name: tool, arguments: input = {} } = checkedParams('tools/call', call(), params);
+  const support = server.taskSupportOf(tool) ?? 'forbidden';
+  if (support === 'required' && !hasTasks) throw withoutTasks(`Tool '${tool}'`);
+  if (support === 'forbidden' || !hasTasks) return undefined;
+  const task = await server.tasks.start({ tool, input }, context);
+  return { resultType: 'task', ...taskOf(task) };
+}
+
+/** Requests for the answers to questions, by the ids of those. */
+export function inputRequestsOf(questions: readonly UserQuestion[]) {
+  const requests = questions.map(({ id, message, schema }) => {
+    return [id, inputRequired.elicit({ message, requestedSchema: schema as never })] as const;
+  });
+  return Object.fromEntries(requests);
+}
+
+/** Cancels a task. One that is over stays as it is. */
+async function cancel(tasks: TaskRouter, id: string, context: RequestContext): Promise<void> {
+  if (isOver(await tasks.status(id, context))) return;
+  await tasks.cancel(id, context).catch(async (fault: unknown) => {
+    if (!isOver(await tasks.status(id, context))) throw fault;
+  });
+}
+
+function isOver({ status }: TaskState): boolean {
+  return status !== 'working' && status !== 'input_required';
+}
+
+/** A task with its questions or its result. A tool that failed has a result: no task fails as the extension means it. */
+async function detailed(
+  tasks: TaskRouter,
+  state: TaskState,
+  { canAsk }: TaskClient,
+  context: RequestContext,
+): Promise<object> {
+  const { id, status } = state;
+  switch (status) {
+    case 'input_required': {
+      const questions = canAsk ? await tasks.questions(id, context) : [];
+      // It waits for something that this client cannot give: its message says how it continues.
+      if (questions.length === 0) return { ...taskOf(state), status: 'working' };
+      return { ...taskOf(state), inputRequests: inputRequestsOf(questions) };
+    }
+    case 'completed':
+    case 'failed':
+      return { ...taskOf(state), status: 'completed', result: await tasks.result(id, context) };
+    default:
+      return taskOf(state);
+  }
+}
+
+function taskOf({ id, status, message, createdAt, updatedAt, ttlMs }: TaskState) {
+  return {
+    taskId: id,
+    status,
+    ...defined({ statusMessage: message }),
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+    ttlMs: ttlMs ?? null,
+    pollIntervalMs: TASK_POLL_MS,
+  };
+}
+
+function withoutTasks(what: string): ProtocolFault {
+  const message = `${what} needs a client with tasks: declare the extension '${EXTENSION}' in the capabilities of the request`;
+  return new ProtocolFault(ProtocolErrorCode.MissingRequiredClientCapability, message, {
+    requiredCapabilities: TASKS_CAPABILITY,
+  });
+}
