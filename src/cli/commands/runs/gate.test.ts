@@ -100,6 +100,11 @@ test('the outcome is what happens when the new build takes the run', { timeout: 
         expect(definition.hash === planOf(before).hash).toBe(outcome !== 'moves');
         await store.answer(id, 'go#1', true);
         expect(await status()).toMatchObject({ status: 'completed' });
+      } else {
+        // Open runs of an owner are limited.
+        await store.close();
+        store.missing = () => [];
+        await store.cancel(id);
       }
       await store.close();
     }),

@@ -85,6 +85,10 @@ export class ServedStore {
     envelopeIn(await this.served().submit(ada, id, { actionId, result }, waiter));
   }
 
+  async cancel(id: string): Promise<void> {
+    envelopeIn(await this.served().cancel(ada, id, {}, waiter));
+  }
+
   /** Answers with a server on another file. */
   async answerIn(path: string, id: string, actionId: string, result: boolean): Promise<void> {
     const other = this.#open(path);
