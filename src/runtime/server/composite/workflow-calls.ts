@@ -3,7 +3,7 @@ import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { jsonText } from '../../../graph/printable-text.js';
-import type { RunState } from '../../engine/contract.js';
+import type { Failure, RunState } from '../../engine/contract.js';
 import { stoppedSteps } from '../../engine/read.js';
 import type { Submission } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
@@ -13,7 +13,7 @@ import type { RunStore, Waiter } from '../../runs/run-store.js';
 import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
-import { checkInput } from '../../tools/check-input.js';
+import { checkInput, type InputRules } from '../../tools/check-input.js';
 import { maskedError } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
@@ -117,9 +117,9 @@ export class WorkflowCalls {
   ): Promise<RunAnswer> {
     const { runs, schemas } = this.#options;
     const jsonSchema = tool?.inputSchema ?? inputSchemaOf(graph);
-    const checked = await checkInput(args, { tool: as, jsonSchema, secret }, schemas);
+    const checked = await inputOf(graph, args, schemas, { tool: as, jsonSchema, secret });
     if (!checked.ok) return { ok: false, failure: maskedFailure(checked.failure, mask.searched) };
-    const input = withDefaults(graph, checked.input as JsonObject);
+    const { input } = checked;
     const waiter = this.#waiter(graph.name, request);
     return runs.start(
       { owner: request.principal, graph, input, ...defined({ task }) },
@@ -424,6 +424,19 @@ function submissionIn(input: JsonObject): Submission {
 function textIn(input: JsonObject, name: string): string | undefined {
   const value = ownProperty(input, name);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Checks the arguments of a run, and fills defaults in. */
+export async function inputOf(
+  graph: Pick<Graph, 'name' | 'inputs'>,
+  args: JsonObject,
+  schemas: SchemaCompiler,
+  rules: InputRules = { tool: graph.name, jsonSchema: inputSchemaOf(graph) },
+): Promise<
+  { readonly ok: true; readonly input: JsonObject } | { readonly ok: false; readonly failure: Failure }
+> {
+  const checked = await checkInput(args, rules, schemas);
+  return checked.ok ? { ok: true, input: withDefaults(graph, checked.input as JsonObject) } : checked;
 }
 
 /** The input of a run: the given arguments, and defaults for the rest. */

@@ -1,0 +1,137 @@
+import { environmentOf } from '../check/environment.js';
+import type { ArgsOf } from '../decorators/arg.js';
+import type { Owner } from '../decorators/context.js';
+import { readMetadata } from '../decorators/metadata.js';
+import type { ResultOf } from '../decorators/verbs.js';
+import { loadWorkflowFiles } from '../formats/load-files.js';
+import { formatOf } from '../formats/text/read-text.js';
+import { hashGraph } from '../graph/canonical.js';
+import { formatDiagnostics } from '../graph/diagnostics/format.js';
+import type { Json, JsonObject } from '../graph/json.js';
+import type { Graph } from '../graph/model.js';
+import { nearestName, withSuggestion } from '../graph/names.js';
+import { servedWorkflows } from '../runtime/server/composite/served-workflows.js';
+import type { ServerSettings } from '../runtime/server/options.js';
+import type { WorkflowArguments, WorkflowResultOf } from '../runtime/server/stepwright-server.js';
+import type { UntypedFactories } from '../runtime/tools/factories.js';
+import type { Registry } from '../runtime/tools/registry.js';
+import { type Crash, type ScriptedAnswer, TestedRun } from './tested-run.js';
+import { type OtherTools, stubFactories, type ToolStubs } from './tool-stubs.js';
+
+/** A workflow by its class, by its name in a registry, or by its file. */
+type WorkflowOf<R extends Registry> =
+  | (new () => object)
+  | (keyof R['workflows'] & string)
+  | `${string}.${'yaml' | 'yml' | 'json' | 'xml'}`;
+
+type ArgumentsFor<R extends Registry, W> = W extends keyof R['workflows']
+  ? WorkflowArguments<R, W>
+  : W extends new () => infer I
+    ? ArgsOf<I>
+    : Readonly<Record<string, Json>>;
+
+type ResultFor<R extends Registry, W> = W extends keyof R['workflows']
+  ? WorkflowResultOf<R, W>
+  : W extends new () => infer I
+    ? ResultOf<I>
+    : unknown;
+
+/** How a workflow is tested. */
+export interface WorkflowTestOptions<R extends Registry, Args = unknown> {
+  /** The arguments, as a program gives them. */
+  readonly args?: Args;
+  /** What answers in the place of tools, by their names. Default: the tools themselves. */
+  readonly tools?: ToolStubs<R>;
+  /** What the other tools do. Default: `'real'`. */
+  readonly otherTools?: OtherTools;
+  /**
+   * Answers of questions, and results of other work for clients, by the id of the step: a value, a list with one for each
+   * time the step asks, or a function of the question. They come from a caller who may answer.
+   */
+  readonly answers?: Readonly<Record<string, ScriptedAnswer>>;
+  /** Supplies the values of `ask.model`. */
+  readonly model?: ServerSettings['model'];
+  /**
+   * The time of the run is not that of the process. `'skip'`: waits and delays before retries take no time, unless the run
+   * waits for an answer as well. `'hold'`: time passes with `advance` alone. Default: `'skip'`.
+   */
+  readonly clock?: 'skip' | 'hold';
+  /** The time at the start. Default: now. */
+  readonly startsAt?: Date;
+  /** The caller who starts the run. Default: an authenticated caller without roles. */
+  readonly owner?: Owner;
+  /** Kills the process of the run once, at the first call of a tool, before or after the tool does its work. */
+  readonly crashAt?: Crash;
+  /** The workflow of a file that has several. */
+  readonly workflow?: string;
+  /** Options of the server: factories of classes as `tools`, `middleware`, `upstream` with doubles. */
+  readonly server?: Omit<ServerSettings, 'store' | 'journal' | 'model'> & UntypedFactories;
+}
+
+/**
+ * Runs a workflow in this process, on the engine and with the checks of a server. Resolves when the run is over, or when it
+ * waits for what the test has not said.
+ *
+ * @param workflow its class, its name in the registry, or a file of YAML, JSON or XML.
+ * @throws TypeError for a workflow or a tool that the registry does not have.
+ * @throws Error for arguments that do not fit, and for a file with errors.
+ * @example
+ * ```ts
+ * const run = await testWorkflow(registry, TakeNote, {
+ *   args: { text: 'Buy bread' },
+ *   tools: { 'list-notes': () => ({ notes: [] }), 'add-note': [{ number: 1 }] },
+ *   answers: { confirm: true },
+ * });
+ * expect(run.result).toEqual({ number: 1 });
+ * ```
+ */
+export async function testWorkflow<const R extends Registry, W extends WorkflowOf<R>>(
+  registry: R,
+  workflow: W,
+  options: WorkflowTestOptions<R, ArgumentsFor<R, W>> = {},
+): Promise<TestedRun<ResultFor<R, W>>> {
+  const { tools = {}, otherTools = 'real', server = {}, args = {}, ...how } = options;
+  const graph = await graphOf(registry, workflow, options.workflow);
+  const stubs = stubFactories(registry, tools, otherTools, server.tools);
+  const run = new TestedRun<ResultFor<R, W>>(registry, graph, {
+    ...how,
+    server: { log: () => {}, ...server, tools: { ...server.tools, ...stubs } },
+  });
+  await run.start(args as JsonObject);
+  return run;
+}
+
+async function graphOf(
+  registry: Registry,
+  workflow: string | (new () => object),
+  inFile: string | undefined,
+): Promise<Graph> {
+  const name = typeof workflow === 'string' ? workflow : nameOf(workflow);
+  const file = formatOf(name) === undefined ? undefined : await graphsIn(name, registry);
+  const { workflows } = servedWorkflows(
+    registry,
+    (file ?? []).map(({ graph }) => ({ graph, hash: hashGraph(graph) })),
+  );
+  const names = file?.map(({ graph }) => graph.name) ?? [...workflows.keys()];
+  const chosen = file === undefined ? name : (inFile ?? (names.length === 1 ? names[0] : undefined));
+  if (chosen === undefined)
+    throw new TypeError(`${name} has the workflows ${names.join(', ')}: choose one with \`workflow\``);
+  const served = names.includes(chosen) ? workflows.get(chosen) : undefined;
+  if (served !== undefined) return served.graph;
+  const where = file === undefined ? 'The registry' : name;
+  throw new TypeError(withSuggestion(`${where} has no workflow '${chosen}'`, nearestName(chosen, names)));
+}
+
+function nameOf(workflow: new () => object): string {
+  const metadata = readMetadata(workflow);
+  if (metadata?.kind === 'workflow') return metadata.options.name;
+  throw new TypeError(`${workflow.name} is not a workflow: give it the decorator @Workflow`);
+}
+
+async function graphsIn(file: string, registry: Registry): Promise<readonly { readonly graph: Graph }[]> {
+  const graphs = Object.values(registry.workflows).map(({ graph }) => graph);
+  const registered = environmentOf(registry, graphs);
+  const { workflows, diagnostics, readSource } = await loadWorkflowFiles([file], { registered });
+  if (workflows.length > 0) return workflows;
+  throw new Error(formatDiagnostics(diagnostics, readSource, { color: false }));
+}
