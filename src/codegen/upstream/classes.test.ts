@@ -115,6 +115,7 @@ export class FilesRead {
         name: 'g',
         inputSchema: { ...object, patternProperties: { '(?P<n>a)': {} }, additionalProperties: false },
       },
+      { name: 'h', ...property('p', { type: 'string', pattern: '\\A\\d+\\Z' }) },
     ]);
     expect(notes).toEqual([
       "tool 'c' is used without the pattern `(?i)^a$` of its input at `/properties/p/pattern`: it is not a regular expression: /(?i)^a$/u: Invalid group",
@@ -125,13 +126,14 @@ export class FilesRead {
       expect.stringContaining(
         "tool 'g' is used without the pattern `(?P<n>a)` of its input at `/patternProperties/(?P<n>a)`",
       ),
+      expect.stringContaining("tool 'h' is used without the pattern `\\A\\d+\\Z` of its input"),
     ]);
     expect(text).toContain('readonly l?: readonly [string];');
     expect(text).toContain("l: { type: 'array', prefixItems: [{ type: 'string' }], items: false }");
     expect(text).toContain("p: { type: 'string', pattern: '^[\\\\w\\\\-.]+$' }");
     expect(text).not.toContain('(?');
     expect(text.match(/class \w+/g)).toEqual(
-      ['A', 'B', 'C', 'E', 'F', 'G'].map((name) => `class Files${name}`),
+      ['A', 'B', 'C', 'E', 'F', 'G', 'H'].map((name) => `class Files${name}`),
     );
   });
 

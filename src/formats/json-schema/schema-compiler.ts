@@ -48,6 +48,9 @@ export interface PatternFault extends SchemaFault {
   readonly pattern: string;
 }
 
+/** Escapes of other languages, such as `\\A` and `\\Z`: ECMAScript takes them for the letter without the flag `u`. */
+const FOREIGN_ESCAPE = /(?<!\\)(?:\\\\)*\\[aACeEFgGhHiIjJKlLmMNoOqQRTUVXyYzZ]/;
+
 /**
  * A schema without the patterns that cannot be used. A pattern that is valid without the flag `u` alone, such as
  * `^[\\w-.]+$`, is written as one with it.
@@ -65,7 +68,8 @@ function repaired(schema: JsonSchema, at: string, faults: PatternFault[]): JsonS
     const reading = readPattern(pattern);
     if (reading.ok) return pattern;
     const written = patternOf({ source: pattern, flags: '' });
-    if (written.ok && readPattern(written.pattern).ok) return written.pattern;
+    if (!FOREIGN_ESCAPE.test(pattern) && written.ok && readPattern(written.pattern).ok)
+      return written.pattern;
     faults.push({ pattern, pointer: `${at}/${pointer}`, problem: reading.why });
     return undefined;
   };
