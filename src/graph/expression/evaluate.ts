@@ -13,7 +13,7 @@ import {
   takesArguments,
 } from './functions.js';
 import { calculate, compare, negated } from './operators.js';
-import { sliceOf } from './python/subscript.js';
+import { sliceOf } from './python/operators.js';
 import type {
   ArithmeticExpr,
   CallExpr,

@@ -16,9 +16,7 @@ import {
 import { formatPercent } from './format.js';
 import { capitalize, itemsOf, pad, replaceText, separate, strip } from './methods.js';
 import { floatOf, intOf, round } from './numbers.js';
-import { calculatePython, isEqual, orderOf } from './operators.js';
-import { attributeOf, memberOf } from './subscript.js';
-import { reprOf, strOf } from './text.js';
+import { attributeOf, calculatePython, isEqual, memberOf, orderOf } from './operators.js';
 import {
   encodeUrl,
   escapeHtml,
@@ -34,7 +32,7 @@ import {
   withoutParts,
   wrap,
 } from './texts.js';
-import { asValue, float, isFloat, isObject, isTruthy, numberOf, present } from './values.js';
+import { asValue, float, isFloat, isObject, isTruthy, numberOf, present, reprOf, strOf } from './values.js';
 
 const filter = (
   written: string,

@@ -1,8 +1,7 @@
 import type { Value } from '../../json.js';
 import { expressionError } from '../error.js';
 import type { FunctionCall } from '../function.js';
-import { floatText, reprOf, strOf } from './text.js';
-import { type DateTime, isFloat, numberOf } from './values.js';
+import { type DateTime, floatText, isFloat, numberOf, reprOf, strOf } from './values.js';
 
 /** The width or precision of a format at most. */
 const MAX_WIDTH = 10_000;

@@ -1,8 +1,7 @@
 import { expressionError } from '../error.js';
 import { charged, define, intIn, itemsIn, listOf, type PythonFunction, valueError } from './define.js';
-import { attributeOf, memberOf } from './subscript.js';
-import { strOf } from './text.js';
-import { asValue, DateTime, float, isTruthy, numberOf } from './values.js';
+import { attributeOf, memberOf } from './operators.js';
+import { asValue, DateTime, float, isTruthy, numberOf, strOf } from './values.js';
 
 /** The longest list that `range` makes. */
 const MAX_RANGE = 100_000;

@@ -4,8 +4,7 @@ import type { FunctionCall } from '../function.js';
 import { chargeWhole, PythonValue } from '../value.js';
 import { charged, intIn, textIn } from './define.js';
 import { strip } from './methods.js';
-import { floatText } from './text.js';
-import { isFloat, isObject, isTruthy, numberOf } from './values.js';
+import { floatText, isFloat, isObject, isTruthy, numberOf } from './values.js';
 
 /** `\1` and `\g<1>` in a replacement are groups. */
 export function substitute(by: string, groups: readonly (string | undefined)[], whole: string): string {
@@ -73,7 +72,7 @@ export function withoutParts(text: string, open: string, close: string): string 
 }
 
 /** White space of a width, or a text itself. */
-export function marginOf(width: Value, fn: string, other: number, call: FunctionCall): string {
+function marginOf(width: Value, fn: string, other: number, call: FunctionCall): string {
   if (typeof width === 'string') return width;
   const size = Math.max(0, intIn(width, fn, call, other));
   call.budget.charge(size, call.at);
