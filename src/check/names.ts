@@ -8,8 +8,7 @@ import { expressionsOf, fallbackValue, isServerCall } from '../graph/nodes.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
-import { armIdsOf } from '../plan/faults.js';
-import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import { armIdsOf, type PlannedNode, type WorkflowPlan } from '../plan/plan.js';
 import { type Reader, readersOf, visibilityOf } from '../plan/visibility.js';
 import { type CheckEnvironment, oncePerGraph } from './environment.js';
 

@@ -12,9 +12,14 @@ import {
   dropRollbackEdges,
   markRepeatable,
 } from './edges.js';
-import { type PlanFault, planFailures } from './faults.js';
 import { type CompileContext, type MutableNode, type MutableWorkflow, NO_NODES, planNodes } from './nodes.js';
-import type { Plan, PlannedCompensation, WorkflowPlan } from './plan.js';
+import {
+  type Plan,
+  type PlanFault,
+  type PlannedCompensation,
+  planFailures,
+  type WorkflowPlan,
+} from './plan.js';
 import { visibleIn } from './visibility.js';
 
 /** The largest number of plans that are shared by hash. */

@@ -3,9 +3,8 @@ import type { Expr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { GotoNode } from '../graph/model.js';
 import { compensationsOf, sideExpressions, valueExpressions } from '../graph/nodes.js';
-import { type PlanFault, planFailures } from './faults.js';
 import { isRepeated, type MutableNode, type MutableScope, type MutableWorkflow, NO_NODES } from './nodes.js';
-import type { PlannedNode } from './plan.js';
+import { type PlanFault, type PlannedNode, planFailures } from './plan.js';
 import { visibilityOf } from './visibility.js';
 
 /** Lists up to this length are searched for duplicates; longer ones are deduplicated at the end. */

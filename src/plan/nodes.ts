@@ -4,11 +4,13 @@ import type { Node } from '../graph/kinds/node.js';
 import { isFailFast } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
 import { bodiesOf } from '../graph/nodes.js';
-import { faultOf, type PlanFault, planFailures } from './faults.js';
 import { isPlainId } from './instances.js';
 import {
+  faultOf,
+  type PlanFault,
   type PlannedCompensation,
   type PlannedNode,
+  planFailures,
   rollsBack,
   type ScopePlan,
   type WorkflowPlan,
