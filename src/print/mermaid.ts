@@ -7,7 +7,6 @@ import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { runsAfterSkip } from '../plan/reachability.js';
-import { follows, resultSources, routeArrows, sourcesInOrder } from './arrows.js';
 import {
   describeAttempts,
   describeFallback,
@@ -16,6 +15,10 @@ import {
   describeOwnResources,
   describeUndoing,
   describeValue,
+  follows,
+  resultSources,
+  routeArrows,
+  sourcesInOrder,
 } from './describe.js';
 import { printExpr } from './expression.js';
 import { attemptOf, soleBody } from './shapes.js';

@@ -6,7 +6,6 @@ import { formatLocation } from '../../graph/source-location.js';
 import { planOf } from '../../plan/compile.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 import { runsAfterSkip } from '../../plan/reachability.js';
-import { follows, resultSources, routeArrows, sourcesInOrder } from '../arrows.js';
 import {
   describeAttempts,
   describeFallback,
@@ -14,6 +13,10 @@ import {
   describeNode,
   describeUndoing,
   describeValue,
+  follows,
+  resultSources,
+  routeArrows,
+  sourcesInOrder,
 } from '../describe.js';
 import { printExpr } from '../expression.js';
 import { attemptOf, soleBody } from '../shapes.js';
