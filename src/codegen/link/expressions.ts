@@ -21,8 +21,7 @@ import {
 } from '../verbs.js';
 import { conditionHint, describe, hintFor, hintForVerb, print } from './describe.js';
 import { callsVerb } from './handles.js';
-import { lowerLink, lowerPromptText, lowerSettled } from './interpolation.js';
-import { lowerJinja } from './jinja.js';
+import { lowerJinja, lowerLink, lowerPromptText, lowerSettled } from './interpolation.js';
 import type { Binding } from './nodes.js';
 import {
   ARITHMETIC,

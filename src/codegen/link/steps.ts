@@ -65,9 +65,8 @@ import {
   linkMatch,
   linkParallel,
 } from './verbs/control-flow.js';
-import { HoistedNodes } from './verbs/hoisted.js';
 import type { BodyOptions, Linker, PartOptions } from './verbs/linker.js';
-import { linkValue } from './verbs/values.js';
+import { HoistedNodes, linkValue } from './verbs/values.js';
 import { linkAsk, linkWait } from './verbs/waiting.js';
 
 /** Links a step's initializer; nothing where a part of it was reported, here or before. */

@@ -3,11 +3,10 @@ import path, { posix } from 'node:path';
 import { defined } from '../../graph/defined.js';
 import type { ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
-import type { FileLinks, Import } from './file-graph.js';
+import { type FileLinks, type Import, surfaceOf } from './file-graph.js';
 import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
 import { isJson } from './scopes.js';
-import { surfaceOf } from './surface.js';
 import { ts } from './typescript.mjs';
 
 export interface AliasEnd {

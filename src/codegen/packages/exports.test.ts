@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
-import { entryPoints, type PackageBuild } from './entry-points.js';
+import { entryPoints, type PackageBuild } from './exports.js';
 
 const sources = ['src/index.ts', 'src/a/index.ts', 'src/tools/page.ts', 'src/tools/search.mts'];
 

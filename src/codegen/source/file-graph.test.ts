@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { surfaceOf } from './surface.js';
+import { surfaceOf } from './file-graph.js';
 import { ts } from './typescript.mjs';
 
 const surface = (text: string): string =>
