@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckEnvironment } from '../check/check-graph.js';
-import type { LoaderSettings } from '../codegen/schemas/loader/settings.js';
+import type { LoaderSettings } from '../codegen/schemas/loader/compile.js';
 import { defined } from '../graph/defined.js';
 import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';

@@ -31,7 +31,7 @@ import {
 import type { Inputs } from './incremental/inputs.js';
 import { MANIFEST_FILE } from './manifest.js';
 import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
-import type { LoaderSettings } from './schemas/loader/settings.js';
+import type { LoaderSettings } from './schemas/loader/compile.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import { type JsonDocument, parseJsonDocument } from './source/files.js';
 import { readTsconfig, type Tsconfig } from './source/tsconfig.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { filesOfPlainNode } from './plain-node.js';
+import { filesOfPlainNode } from './codegen.js';
 
 test.each([
   ['node src/main.ts', ['src/main.ts']],

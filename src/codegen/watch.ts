@@ -4,9 +4,8 @@ import { type FSWatcher, watch } from 'chokidar';
 import { realPath } from '../formats/source-record.js';
 import { type CodegenOptions, type CodegenResult, runRecorded } from './codegen.js';
 import { Inputs } from './incremental/inputs.js';
-import { memoryOf } from './incremental/memory.js';
+import { CodegenSession, memoryOf } from './incremental/memory.js';
 import { recallRun } from './incremental/run-record.js';
-import { CodegenSession } from './incremental/session.js';
 import { MANIFEST_FILE } from './manifest.js';
 
 export interface WatchOptions extends Omit<CodegenOptions, 'check' | 'overlay'> {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { REGISTRY_HEADER } from './emit/registry.js';
-import { removeStaleFiles, takeTemporaryName } from './temporary-files.js';
-import { isForeign, outputState, writeOutput } from './writer.js';
+import { isForeign, outputState, removeStaleFiles, takeTemporaryName, writeOutput } from './writer.js';
 
 let root: string;
 beforeEach(async () => {

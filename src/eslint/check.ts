@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type CodegenResult, runRecorded } from '../codegen/codegen.js';
 import { Inputs } from '../codegen/incremental/inputs.js';
-import { CodegenSession } from '../codegen/incremental/session.js';
+import { CodegenSession } from '../codegen/incremental/memory.js';
 import { realPath, SOURCE, sourceNames } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { takeTemporaryName } from '../../src/codegen/temporary-files.js';
+import { takeTemporaryName } from '../../src/codegen/writer.js';
 import { runCodegen } from '../built-package.js';
 import { createProject, type Project } from './project.fixture.js';
 

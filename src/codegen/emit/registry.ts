@@ -13,7 +13,6 @@ import type { Domain, Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
 import type { ClassHandle, FunctionHandle } from '../declarations.js';
 import type { ImportEnding } from '../syntax.js';
-import { WIDTH } from './json-text.js';
 import {
   Identifier,
   JsonText,
@@ -22,6 +21,7 @@ import {
   Printed,
   printLiteral,
   printString,
+  WIDTH,
   withTypes,
 } from './literals.js';
 

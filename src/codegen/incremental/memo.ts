@@ -15,7 +15,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolderOf, SOURCE_RECORD } from '../../formats/source-record.js';
-import { removeStaleFiles, writeIfPermitted } from '../temporary-files.js';
+import { removeStaleFiles, writeIfPermitted } from '../writer.js';
 
 /** What a phase looked at, each with its mark. */
 export type Reads = Iterable<readonly [read: string, mark: string]>;

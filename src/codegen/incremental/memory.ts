@@ -1,6 +1,5 @@
 import { States } from './inputs.js';
 import { Memo, type MemoFile } from './memo.js';
-import type { CodegenSession } from './session.js';
 
 /** What the runs of a session share: one memo for each configuration, and when it is saved. */
 export class SessionMemory {
@@ -113,4 +112,12 @@ const unfinished = new Set<DeferredWork>();
 
 function finishAll(): void {
   for (const each of unfinished) each.finish();
+}
+
+/**
+ * Joins the runs of one process on one project: those of a watcher, or of an editor. A run reads again only what has
+ * changed since the last one, and comes to the same result as a run without it. Pass it to one run at a time.
+ */
+export class CodegenSession {
+  readonly kind = 'codegen session';
 }

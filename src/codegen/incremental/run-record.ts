@@ -9,8 +9,7 @@ import {
 } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { writeIfPermitted } from '../temporary-files.js';
-import type { OutputFile } from '../writer.js';
+import { type OutputFile, writeIfPermitted } from '../writer.js';
 import { type Inputs, marksIn, stateOf } from './inputs.js';
 import { cacheFolder, Memo, type MemoFile, sha256 } from './memo.js';
 

@@ -10,9 +10,8 @@ import type {
   ReadRequest,
 } from './import-modules.js';
 import { readJsonSchema, type SchemaReading, type SchemaSide, writtenSchema } from './json-schema.js';
-import type { Loads } from './loader/loads.js';
 import { type Reads, recordReads } from './loader/reads.js';
-import { loadModule, registerLoader } from './loader/register.js';
+import { type Loads, loadModule, registerLoader } from './loader/register.js';
 import { importFailure, startWatchdog } from './module-loader.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */

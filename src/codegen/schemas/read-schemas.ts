@@ -20,11 +20,17 @@ import type { Inputs } from '../incremental/inputs.js';
 import type { ToolData } from '../manifest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
-import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';
+import {
+  type ClassReading,
+  importRemembered,
+  type ModuleMemory,
+  type ModuleOutcome,
+  type ModuleRequest,
+  type UnreadReason,
+} from './import-modules.js';
 import { classKey, isResource, type ReadDeclaration, readLiteralClasses } from './literal-classes.js';
-import type { LoaderSettings } from './loader/settings.js';
+import type { LoaderSettings } from './loader/compile.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
-import { importRemembered, type ModuleMemory } from './remembered-modules.js';
 import { needsTypes, notRead, type ToolReading, toolReading } from './tool-reading.js';
 
 /** How the modules are read. */

@@ -12,13 +12,13 @@ import {
   compileFault,
   isCommonJs,
   JSON_MODULE,
+  type LoaderSettings,
   moduleFile,
   TYPESCRIPT,
   transformOptions,
   writtenFor,
 } from './compile.js';
-import type { LoadMessage } from './loads.js';
-import type { LoaderSettings } from './settings.js';
+import type { LoadMessage } from './register.js';
 
 /** Hooks of Node's `import` for TypeScript; Node runs them in a thread of their own. */
 

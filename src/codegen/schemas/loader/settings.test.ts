@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aliasedPaths } from './settings.js';
+import { aliasedPaths } from './compile.js';
 
 const paths = {
   '@app': ['/p/src/index.ts'],
