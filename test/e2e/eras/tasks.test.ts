@@ -117,11 +117,11 @@ describe('a call of a tool that may be a task', () => {
     expect(await get(send, taskId)).toMatchObject({ status: 'working' });
   });
 
-  test('with input that does not fit starts no task', async () => {
+  test('with input that does not fit starts no task, and has the result of a refused call', async () => {
     const send = requester(await listening(desk({ workflows }).server));
-    expect(await send('tools/call', { name: 'w_book', arguments: {} })).toMatchObject({
-      error: { code: -32_602 },
-    });
+    const { result } = await send('tools/call', { name: 'w_book', arguments: {} });
+    expect(result).toMatchObject({ resultType: 'complete', isError: true });
+    expect(JSON.stringify(result)).toContain('E_INPUT_INVALID');
   });
 
   test('exists for its caller alone', async () => {

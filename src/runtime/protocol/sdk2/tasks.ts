@@ -75,8 +75,8 @@ export async function answerTask(
 /**
  * Starts the task of a call, where the tool may be one and the client has tasks.
  *
- * @returns `undefined` for any other call.
- * @throws ProtocolFault for input that does not fit, and from a client without tasks for a tool that can only be called as a task.
+ * @returns `undefined` for any other call, and for one with input that does not fit.
+ * @throws ProtocolFault at a limit, and from a client without tasks for a tool that can only be called as a task.
  */
 export async function startTask(
   server: StepwrightServer,
@@ -88,8 +88,18 @@ export async function startTask(
   const support = server.taskSupportOf(tool) ?? 'forbidden';
   if (support === 'required' && !hasTasks) throw withoutTasks(`Tool '${tool}'`);
   if (support === 'forbidden' || !hasTasks) return undefined;
-  const task = await server.tasks.start({ tool, input }, context);
-  return { resultType: 'task', ...taskOf(task) };
+  try {
+    const task = await server.tasks.start({ tool, input }, context);
+    return { resultType: 'task', ...taskOf(task) };
+  } catch (fault) {
+    // The plain call is refused too, with a result that a model reads.
+    if (fault instanceof ProtocolFault && hasCode(fault, 'E_INPUT_INVALID')) return undefined;
+    throw fault;
+  }
+}
+
+function hasCode({ data }: ProtocolFault, code: string): boolean {
+  return isJsonObject(data) && data.code === code;
 }
 
 /** Requests for the answers to questions, by the ids of those. */
