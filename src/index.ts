@@ -35,6 +35,7 @@ export type {
   ClientInfo,
   ElicitAnswer,
   ElicitForm,
+  ElicitOptions,
   Form,
   FormField,
   FormValues,

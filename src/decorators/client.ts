@@ -109,6 +109,11 @@ export type ElicitAnswer<Values> =
   | { readonly action: 'accept'; readonly content: Values }
   | { readonly action: 'decline' | 'cancel' };
 
+export interface ElicitOptions {
+  /** Names the question in `inputRequests` of protocol 2026-07-28. Default: `elicitation`. */
+  readonly key?: string;
+}
+
 /** Puts a form to the user of a client. */
 export interface ElicitForm {
   /**
@@ -117,9 +122,17 @@ export interface ElicitForm {
    * @throws Error with the code `E_CLIENT_UNSUPPORTED` if the client cannot ask its user, `E_ELICIT_ANSWER` for values that
    *   do not fit the form, `E_CLIENT` if the client answers with an error.
    */
-  <const F extends Form>(message: string, form: F): Promise<ElicitAnswer<FormValues<F>>>;
+  <const F extends Form>(
+    message: string,
+    form: F,
+    options?: ElicitOptions,
+  ): Promise<ElicitAnswer<FormValues<F>>>;
   /** @param form a Standard Schema that describes itself as JSON Schema, such as a flat `z.object({ … })`. */
-  <Output>(message: string, form: StandardSchemaV1<unknown, Output>): Promise<ElicitAnswer<Output>>;
+  <Output>(
+    message: string,
+    form: StandardSchemaV1<unknown, Output>,
+    options?: ElicitOptions,
+  ): Promise<ElicitAnswer<Output>>;
 }
 
 /** A request to the model of a client; see `sampling/createMessage` of MCP, whose further members may be given too. */

@@ -84,7 +84,7 @@ export class WaitingRequest {
       this.#give = resolve;
     });
     this.#elicitation =
-      request.peer?.elicit === undefined
+      request.peer?.elicit === undefined || request.peer.asksBetween === true
         ? undefined
         : new Elicitation(request.peer.elicit, {
             pendingActions: () => run.questions.openFor(request.principal),

@@ -101,7 +101,7 @@ export class StoredQuestionRounds implements QuestionRounds {
   ): ReturnType<QuestionRounds['answer']> {
     const { runs, answerMs, identified, workflowTools } = this.#parts;
     const sealed = await this.#unseal(state);
-    const { peer: _, ...request } = identified(context);
+    const request = identified(context);
     const { principal } = request;
     if (sealed?.tool !== tool) throw invalidState();
     const { run, rounds, asked } = sealed;
@@ -140,7 +140,7 @@ export class StoredQuestionRounds implements QuestionRounds {
 }
 
 /** The sentence of the protocol: why a state is refused does not reach its sender. */
-function invalidState(): ProtocolFault {
+export function invalidState(): ProtocolFault {
   return new ProtocolFault(faultCodes.invalidParams, 'Invalid or expired requestState', {
     reason: 'invalid_request_state',
   });

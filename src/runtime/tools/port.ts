@@ -51,6 +51,10 @@ export interface Peer extends Pick<ToolContext, 'headers' | 'session' | 'client'
   readonly roots?: (signal: AbortSignal) => Promise<readonly Root[]>;
   readonly log?: ToolContext['log'];
   readonly closeStream?: () => void;
+  /** Whether the questions of runs are put between its requests, and `elicit` is for tools alone. Default: false. */
+  readonly asksBetween?: boolean;
+  /** Called for a tool that needs a capability which the client does not have. */
+  readonly lacks?: (capability: 'elicitation' | 'sampling' | 'roots') => void;
 }
 
 /**
@@ -63,6 +67,8 @@ export type Elicit = (
   question: {
     readonly message: string;
     readonly schema: JsonSchema;
+    /** Names the question where the protocol has names for them. */
+    readonly key?: string;
     /** The task that it is a part of. */
     readonly task?: string;
   },

@@ -1,4 +1,4 @@
-import type { ClientInfo, Form } from '../../decorators/client.js';
+import type { ClientInfo, ElicitOptions, Form } from '../../decorators/client.js';
 import type { AuthInfo, Owner, RequestContext, ToolContext } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
@@ -138,24 +138,26 @@ type PeerMethods = Pick<ToolContext, 'elicit' | 'log' | 'sample' | 'roots' | 'cl
  */
 function peerMethods(peer: Peer | undefined, signal: AbortSignal, maskOf: () => CallMask): PeerMethods {
   return {
-    elicit: (async (text: string, form: Form) => {
-      if (peer?.elicit === undefined) throw unsupported('elicitation');
-      return elicitForm(peer.elicit, text, form, signal);
+    elicit: (async (text: string, form: Form, { key }: ElicitOptions = {}) => {
+      const { elicit } = peer ?? {};
+      if (elicit === undefined) throw unsupported('elicitation', peer);
+      return elicitForm((asked, end) => elicit({ ...asked, ...defined({ key }) }, end), text, form, signal);
     }) as ToolContext['elicit'],
     log: (level, data, logger) => peer?.log?.(level, maskOf().json(data), logger),
     sample: async (request) => {
-      if (peer?.sample === undefined) throw unsupported('sampling');
+      if (peer?.sample === undefined) throw unsupported('sampling', peer);
       return peer.sample(request, signal).catch(failedWith('sampling'));
     },
     roots: async () => {
-      if (peer?.roots === undefined) throw unsupported('roots');
+      if (peer?.roots === undefined) throw unsupported('roots', peer);
       return peer.roots(signal).catch(failedWith('roots'));
     },
     closeStream: () => peer?.closeStream?.(),
   };
 }
 
-function unsupported(capability: string): Error {
+function unsupported(capability: Parameters<NonNullable<Peer['lacks']>>[0], peer: Peer | undefined): Error {
+  peer?.lacks?.(capability);
   return clientError(
     'E_CLIENT_UNSUPPORTED',
     `the client does not support ${capability}, or no request of it is open`,

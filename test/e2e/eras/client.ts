@@ -24,14 +24,21 @@ export function envelope(capabilities: object = {}) {
   };
 }
 
+interface PostOptions {
+  readonly params?: object;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
 /** Sends one message as such a client does. Members of `params` and of the headers replace its own. */
 export function post(
   url: URL,
   method: string,
-  { params = {}, headers = {} }: { readonly params?: object; readonly headers?: Record<string, string> } = {},
+  { params = {}, headers = {}, signal }: PostOptions = {},
 ): Promise<Response> {
   return fetch(url, {
     method: 'POST',
+    ...(signal === undefined ? {} : { signal }),
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',

@@ -185,19 +185,22 @@ test('each request of one connection is answered in its era, and changes reach i
       const answer = messages.find(({ id }) => id === message.id);
       if (answer === undefined) throw new Error('no answer yet');
       return answer;
-    });
+    }, 10_000);
   };
   expect(await answerTo(request(1, 'tools/list'))).toMatchObject({ result: { resultType: 'complete' } });
   const uri = 'workflow://runs/x';
   const subscribe = request(2, 'subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } });
   await far.send(subscribe as never);
-  await vi.waitFor(() =>
-    expect(messages.at(-1)).toMatchObject({ method: 'notifications/subscriptions/acknowledged' }),
+  await vi.waitFor(
+    () => expect(messages.at(-1)).toMatchObject({ method: 'notifications/subscriptions/acknowledged' }),
+    10_000,
   );
   server.resourceUpdated(uri);
   server.resourceUpdated('workflow://runs/y');
-  await vi.waitFor(() =>
-    expect(messages.at(-1)).toMatchObject({ method: 'notifications/resources/updated', params: { uri } }),
+  await vi.waitFor(
+    () =>
+      expect(messages.at(-1)).toMatchObject({ method: 'notifications/resources/updated', params: { uri } }),
+    10_000,
   );
   expect(messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(1);
   expect(await answerTo(initialize(3))).toMatchObject({ result: { protocolVersion: '2025-11-25' } });

@@ -1,5 +1,6 @@
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { ConnectionClosed } from '../../runs/request.js';
 import { InFlight } from '../../server/requests/limits.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
 import { encodedLog } from '../../tools/log.js';
@@ -48,6 +49,7 @@ export async function openStateless(
   const closed = new Promise<void>((resolve) => {
     const onClosed = (): void => {
       hasEnded = true;
+      servers.end(new ConnectionClosed('the connection was closed'));
       unsubscribe();
       onclose?.();
       resolve();

@@ -1,5 +1,6 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import { defined } from '../../../graph/defined.js';
+import { ConnectionClosed } from '../../runs/request.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
 import type { Message } from '../../transports/messages.js';
@@ -9,16 +10,17 @@ import { StatelessServers } from './stateless.js';
 /** Answers requests over HTTP: each gets a server of the SDK of its own. */
 export class StatelessRequests implements StatelessHandler {
   readonly #server: StepwrightServer;
+  readonly #servers: StatelessServers;
   readonly #callers = new WeakMap<Request, StatelessCaller>();
   readonly #handler: McpHttpHandler;
   readonly #unsubscribe: () => void;
 
   constructor(server: StepwrightServer, log: Log) {
     this.#server = server;
-    const servers = new StatelessServers(server, log);
+    this.#servers = new StatelessServers(server, log);
     this.#handler = createMcpHandler(
-      ({ requestInfo }) => servers.serverFor((requestInfo && this.#callers.get(requestInfo)) ?? {}),
-      { legacy: 'reject', onerror: (error) => servers.refused(error) },
+      ({ requestInfo }) => this.#servers.serverFor((requestInfo && this.#callers.get(requestInfo)) ?? {}),
+      { legacy: 'reject', onerror: (error) => this.#servers.refused(error) },
     );
     this.#unsubscribe = server.onChange((change) => this.#notify(change));
   }
@@ -33,6 +35,7 @@ export class StatelessRequests implements StatelessHandler {
 
   async close(): Promise<void> {
     this.#unsubscribe();
+    this.#servers.end(new ConnectionClosed('the server was closed'));
     await this.#handler.close();
   }
 

@@ -6,18 +6,21 @@ import {
   type JSONRPCRequest,
   LOG_LEVEL_META_KEY,
   PROTOCOL_VERSION_META_KEY,
+  ProtocolErrorCode,
   type Result,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { LOG_LEVELS, type LogLevel } from '../../../decorators/client.js';
+import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
-import type { JsonObject } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
-import { ConnectionClosed, noProgress, type RequestContext } from '../../runs/request.js';
-import { RequestSignal } from '../../server/requests/limits.js';
+import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
+import { ownerKey } from '../../runs/run/owner.js';
+import { invalidState } from '../../server/question-rounds.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import { faultCodes, ProtocolFault, type ToolResult } from '../../server/wire.js';
+import { FAILURE_META, faultCodes, ProtocolFault, type ToolResult } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
@@ -25,6 +28,7 @@ import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, type ClientState } from '../../transports/answer-request.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { continuedTask, progressOf, shownHeaders } from '../../transports/request-parts.js';
+import { type Askable, OpenCall, OpenCalls } from './open-calls.js';
 import {
   answerTask,
   inputRequestsOf,
@@ -73,10 +77,17 @@ export interface Caller extends StatelessCaller {
   readonly hasEnded?: () => boolean;
 }
 
+/** A request of a client. */
+interface Asked {
+  readonly method: string;
+  readonly params?: unknown;
+}
+
 /** Makes the servers of the SDK that answer clients of revision 2026-07-28. */
 export class StatelessServers {
   readonly #server: StepwrightServer;
   readonly #log: Log;
+  readonly #calls = new OpenCalls();
 
   constructor(server: StepwrightServer, log: Log) {
     this.#server = server;
@@ -106,29 +117,62 @@ export class StatelessServers {
     });
   }
 
-  async #answerWith(
-    caller: Caller,
-    { method, params }: { readonly method: string; readonly params?: unknown },
+  /** Cancels the requests that wait for answers of their clients. */
+  end(reason: Error): void {
+    this.#calls.end(reason);
+  }
+
+  async #answerWith(caller: Caller, message: Asked, context: ServerContext): Promise<object> {
+    const { signal, requestState } = context.mcpReq;
+    const reports = reportsOf(context, this.#log);
+    const reason = (): unknown =>
+      caller.hasEnded?.() ? new ConnectionClosed('the connection was closed') : signal.reason;
+    const exchange = { context, peer: peerOf(context), progress: reports?.progress, reason };
+    const owner = this.#ownerOf(caller, message);
+    const state = requestState<string>();
+    const open = state === undefined ? undefined : this.#calls.take(state, owner);
+    open?.resume(exchange);
+    const call = open ?? new OpenCall(this.#calls, owner, exchange, askableOf(context));
+    const endTurn = await caller.turn?.(message.method, call.signal);
+    try {
+      if (open === undefined) call.begin(this.#work(caller, message, context, call));
+      return await call.next();
+    } finally {
+      await reports?.end();
+      endTurn?.();
+    }
+  }
+
+  /** Who may continue a request, and which one. */
+  #ownerOf({ auth }: Caller, { method, params }: Asked): string {
+    const { name, uri } = (params ?? {}) as Readonly<Record<string, Json | undefined>>;
+    const holder = auth === undefined ? null : ownerKey(this.#server.ownerOf({ auth }));
+    return canonicalJson([method, name ?? uri ?? null, holder]);
+  }
+
+  async #work(
+    { auth, local, remoteAddress }: Caller,
+    { method, params }: Asked,
     context: ServerContext,
+    call: OpenCall,
   ): Promise<object> {
-    const log = this.#log;
-    const signal = signalOf(context.mcpReq.signal, caller);
-    const reports = reportsOf(context, log);
-    const { auth, local, remoteAddress, turn } = caller;
+    const { signal, peer, progress } = call;
     const request: RequestContext = {
       signal,
       requestId: String(context.mcpReq.id),
-      peer: peerOf(context),
-      progress: reports?.progress ?? noProgress,
+      peer,
+      progress,
       ...continuedTask(context.mcpReq._meta),
       ...defined({ auth: auth as RequestContext['auth'], local, remoteAddress }),
     };
-    const endTurn = await turn?.(method, signal);
     const work = (admitted: RequestContext) => {
-      if (method === 'tools/call') return this.#call(params, context, admitted);
-      if (!isTaskMethod(method)) return answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
-      const client = taskClientOf(envelopeOf(context).capabilities);
-      return answerTask(this.#server.tasks, { method, params }, client, context.mcpReq, admitted);
+      if (method === 'tools/call') return this.#call(params, context, call, admitted);
+      if (isTaskMethod(method)) {
+        const client = taskClientOf(envelopeOf(context).capabilities);
+        return answerTask(this.#server.tasks, { method, params }, client, context.mcpReq, admitted);
+      }
+      if (context.mcpReq.requestState() !== undefined) throw invalidState();
+      return answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
     };
     const admit = () => this.#server.admit(request, work, (reason) => signal.abort(reason), false);
     try {
@@ -141,20 +185,22 @@ export class StatelessServers {
       return await telemetry.request({ ...observed, ...defined({ protocolVersion, transport }) }, admit);
     } catch (error) {
       if (error instanceof ProtocolFault) throw error;
-      log(`${oneLine(method, 80)}: ${thrownReport(error)}`, {
+      this.#log(`${oneLine(method, 80)}: ${thrownReport(error)}`, {
         event: 'request.fault',
         method: oneLine(method, 80),
       });
       const text = `Internal error in ${clip(method)}; the server's log has the details`;
       throw new ProtocolFault(faultCodes.internal, text);
-    } finally {
-      await reports?.end();
-      endTurn?.();
     }
   }
 
   /** Calls a tool. What its run asks is the result, and the next request for the call has the answers. */
-  async #call(params: unknown, { mcpReq }: ServerContext, request: RequestContext): Promise<object> {
+  async #call(
+    params: unknown,
+    { mcpReq }: ServerContext,
+    open: Pick<OpenCall, 'lacking'>,
+    request: RequestContext,
+  ): Promise<object> {
     const client = taskClientOf(envelopeOf({ mcpReq }).capabilities);
     const state = mcpReq.requestState<string>();
     const task = state === undefined ? await startTask(this.#server, params, client, request) : undefined;
@@ -166,7 +212,7 @@ export class StatelessServers {
         ? await this.#firstRound(params, name, request)
         : await questions.answer(state, name, mcpReq.inputResponses ?? {}, request);
     const round = client.canAsk && call !== undefined ? await questions.next(call, request) : undefined;
-    if (round === undefined) return result;
+    if (round === undefined) return unlessLacking(result, open.lacking);
     return inputRequired({ inputRequests: inputRequestsOf(round.questions), requestState: round.state });
   }
 
@@ -179,6 +225,23 @@ export class StatelessServers {
     const waits = status === 'waiting' && typeof run === 'string';
     return { result, call: waits ? { tool, run, rounds: 0 } : undefined };
   }
+}
+
+/**
+ * The result of a tool.
+ *
+ * @throws ProtocolFault -32021 for one that has failed because the client lacks a capability.
+ */
+function unlessLacking(result: ToolResult, lacking: string | undefined): ToolResult {
+  const failure = result._meta?.[FAILURE_META] as
+    | { readonly code: string; readonly message: string }
+    | undefined;
+  // A workflow gives what it did before.
+  const isOfTool = failure?.code === 'E_CLIENT_UNSUPPORTED' && result.structuredContent === undefined;
+  if (!isOfTool || lacking === undefined) return result;
+  throw new ProtocolFault(ProtocolErrorCode.MissingRequiredClientCapability, failure.message, {
+    requiredCapabilities: { [lacking]: {} },
+  });
 }
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
@@ -196,14 +259,15 @@ class TaskServer extends Server {
   }
 }
 
-/** Aborts with a request, and says whether that was cancelled or lost its connection. */
-function signalOf(request: AbortSignal, { hasEnded }: Caller): RequestSignal {
-  const signal = new RequestSignal();
-  const abort = (): void =>
-    signal.abort(hasEnded?.() ? new ConnectionClosed('the connection was closed') : request.reason);
-  if (request.aborted) abort();
-  else request.addEventListener('abort', abort, { once: true });
-  return signal;
+/** What the client can be asked, by its request. */
+function askableOf(context: ServerContext): Askable {
+  const { capabilities = {} } = envelopeOf(context);
+  const { canAsk } = taskClientOf(capabilities);
+  return {
+    elicit: canAsk,
+    sample: isJsonObject(capabilities.sampling),
+    roots: isJsonObject(capabilities.roots),
+  };
 }
 
 /** Sends the progress of a request, and what ends that: it settles when all was sent. Undefined for a request without a token. */

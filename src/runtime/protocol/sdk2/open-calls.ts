@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { inputRequired, type ServerContext } from '@modelcontextprotocol/server';
+import type { SamplingResult } from '../../../decorators/client.js';
+import { isJsonObject } from '../../../graph/json.js';
+import { noProgress, type RequestContext } from '../../runs/request.js';
+import { RequestSignal } from '../../server/requests/limits.js';
+import type { CancelSignal, Elicited, Peer } from '../../tools/port.js';
+import { LongTimer } from '../../upstream/long-timer.js';
+
+/** How many requests with questions to their clients a server keeps open. */
+const OPEN_LIMIT = 1_000;
+
+/** How long the result of a request is kept for a client that has not returned with its answers, in ms. */
+const RESULT_MS = 60_000;
+
+type InputRequest = ReturnType<typeof inputRequired.listRoots>;
+
+/** A request of a server to its client, which the next request for the same thing answers. */
+interface Question {
+  readonly request: InputRequest;
+  answer(response: unknown): void;
+  fail(error: Error): void;
+}
+
+/** One request of a client, and what is sent during it. */
+export interface Exchange {
+  readonly context: ServerContext;
+  readonly peer: Peer;
+  readonly progress: RequestContext['progress'] | undefined;
+  /** Why its signal is aborted. */
+  reason(): unknown;
+}
+
+/** Which client requests a call may make, by the capabilities of the client. */
+export type Askable = Readonly<Record<'elicit' | 'sample' | 'roots', boolean>>;
+
+/**
+ * A request that is worked on in this process over several exchanges: what the work asks of the client is the result of
+ * one exchange, and the next one has the answers. The work is not made again, so that no effect of a tool is repeated.
+ */
+export class OpenCall {
+  /** Aborted when an exchange is, and when its server ends. */
+  readonly signal = new RequestSignal();
+  /** A capability that the work needed, and the client does not have. */
+  lacking: string | undefined;
+  readonly peer: Peer;
+  readonly progress: RequestContext['progress'];
+  readonly #calls: OpenCalls;
+  readonly #questions = new Map<string, Question>();
+  #exchange: Exchange;
+  /** Stops following the signal of the exchange. */
+  #leave: () => void;
+  #work: Promise<object> | undefined;
+  #isOver = false;
+  /** Called when there is a question. */
+  #wake: () => void = () => {};
+
+  /** @param owner who may continue the call, and which: see {@link OpenCalls.take}. */
+  constructor(
+    calls: OpenCalls,
+    readonly owner: string,
+    exchange: Exchange,
+    askable: Askable,
+  ) {
+    this.#calls = calls;
+    this.#exchange = exchange;
+    this.#leave = this.#follow(exchange);
+    const toCurrent: RequestContext['progress'] = (...report) => this.#exchange.progress?.(...report);
+    this.progress = exchange.progress === undefined ? noProgress : toCurrent;
+    this.peer = {
+      ...exchange.peer,
+      asksBetween: true,
+      lacks: (capability) => {
+        this.lacking = capability;
+      },
+      log: (...entry) => this.#exchange.peer.log?.(...entry),
+      ...(askable.elicit ? { elicit: (...asked) => this.#elicit(...asked) } : {}),
+      ...(askable.sample ? { sample: (...asked) => this.#sample(...asked) } : {}),
+      ...(askable.roots ? { roots: (signal) => this.#roots(signal) } : {}),
+    };
+  }
+
+  /** Begins the work. */
+  begin(work: Promise<object>): void {
+    this.#work = work;
+    const end = (): void => {
+      this.#isOver = true;
+      for (const { fail } of this.#questions.values()) fail(new Error('the request is over'));
+      this.#questions.clear();
+    };
+    work.then(end, end);
+  }
+
+  /** Passes the answers of an exchange on. A question without one is asked again. */
+  resume(exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.#leave = this.#follow(exchange);
+    for (const [key, response] of Object.entries(exchange.context.mcpReq.inputResponses ?? {})) {
+      const question = this.#questions.get(key);
+      this.#questions.delete(key);
+      question?.answer(response);
+    }
+  }
+
+  /** The result of an exchange: of the work, or what it asks. */
+  async next(): Promise<object> {
+    try {
+      for (;;) {
+        const asked = new Promise<undefined>((resolve) => {
+          this.#wake = () => setImmediate(() => resolve(undefined));
+          if (this.#questions.size > 0) this.#wake();
+        });
+        const result = await Promise.race([this.#work, asked]);
+        // A question may have been withdrawn meanwhile.
+        if (result !== undefined) return result;
+        if (this.#questions.size === 0) continue;
+        const requests = [...this.#questions].map(([key, { request }]) => [key, request] as const);
+        return inputRequired({
+          inputRequests: Object.fromEntries(requests),
+          requestState: this.#calls.keep(this),
+        });
+      }
+    } finally {
+      this.#leave();
+      this.#wake = () => {};
+    }
+  }
+
+  /** Calls back when the work is over. */
+  whenOver(callback: () => void): void {
+    this.#work?.then(callback, callback);
+  }
+
+  #follow({ context, reason }: Exchange): () => void {
+    const { signal: request } = context.mcpReq;
+    const abort = (): void => this.signal.abort(reason());
+    if (request.aborted) abort();
+    else request.addEventListener('abort', abort, { once: true });
+    return () => request.removeEventListener('abort', abort);
+  }
+
+  async #elicit(...[{ message, schema, key }, signal]: Parameters<NonNullable<Peer['elicit']>>) {
+    const request = inputRequired.elicit({ message, requestedSchema: schema as never });
+    const answer = await this.#ask(key ?? 'elicitation', request, signal);
+    if (!isJsonObject(answer) || !['accept', 'decline', 'cancel'].includes(String(answer.action)))
+      throw new Error('the answer has no `action` of accept, decline or cancel');
+    const { action, content } = answer;
+    return (action === 'accept' ? { action, content: content ?? {} } : { action }) as Elicited;
+  }
+
+  async #sample(...[params, signal]: Parameters<NonNullable<Peer['sample']>>) {
+    const answer = await this.#ask('sampling', inputRequired.createMessage(params as never), signal);
+    if (!isJsonObject(answer) || answer.content === undefined)
+      throw new Error('the answer has no `content` of a model');
+    return answer as unknown as SamplingResult;
+  }
+
+  async #roots(signal: AbortSignal) {
+    const answer = await this.#ask('roots', inputRequired.listRoots(), signal);
+    if (!isJsonObject(answer) || !Array.isArray(answer.roots)) throw new Error('the answer has no `roots`');
+    return answer.roots as unknown as Awaited<ReturnType<NonNullable<Peer['roots']>>>;
+  }
+
+  #ask(name: string, request: InputRequest, signal: CancelSignal): Promise<unknown> {
+    if (this.#isOver) return Promise.reject(new Error('no request of the client is open'));
+    if (this.#calls.isFull)
+      return Promise.reject(
+        new Error(`${OPEN_LIMIT} requests of this server wait for their clients already`),
+      );
+    let key = name;
+    for (let n = 2; this.#questions.has(key); n += 1) key = `${name}-${n}`;
+    return new Promise((resolve, reject) => {
+      const withdraw = (): void => {
+        this.#questions.delete(key);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', withdraw, { once: true });
+      const end = (settle: () => void): void => {
+        signal.removeEventListener('abort', withdraw);
+        settle();
+      };
+      this.#questions.set(key, {
+        request,
+        answer: (response) => end(() => resolve(response)),
+        fail: (error) => end(() => reject(error)),
+      });
+      this.#wake();
+    });
+  }
+}
+
+/** The requests of a server that wait for answers of their clients, by the states that these return. */
+export class OpenCalls {
+  readonly #calls = new Map<string, OpenCall>();
+
+  get isFull(): boolean {
+    return this.#calls.size >= OPEN_LIMIT;
+  }
+
+  /** Keeps a call until its client returns with the state. */
+  keep(call: OpenCall): string {
+    const state = randomUUID();
+    this.#calls.set(state, call);
+    const forget = (): boolean => this.#calls.delete(state);
+    call.whenOver(() => new LongTimer(forget, RESULT_MS, { keepsProcess: false }));
+    return state;
+  }
+
+  /** The call that an exchange continues. Undefined for a state of another owner, and for one that was used before. */
+  take(state: string, owner: string): OpenCall | undefined {
+    const call = this.#calls.get(state);
+    if (call?.owner !== owner) return undefined;
+    this.#calls.delete(state);
+    return call;
+  }
+
+  /** Cancels all calls. */
+  end(reason: Error): void {
+    for (const call of this.#calls.values()) call.signal.abort(reason);
+    this.#calls.clear();
+  }
+}
