@@ -7,7 +7,10 @@ const echo = { server: 'a', tool: 'echo' };
 
 /** Servers whose connections are made here. */
 function servers(
-  open: (count: number) => Promise<Partial<UpstreamConnection>> | Partial<UpstreamConnection>,
+  open: (
+    count: number,
+    signal: AbortSignal,
+  ) => Promise<Partial<UpstreamConnection>> | Partial<UpstreamConnection>,
   settings: { readonly timeoutMs?: number } = {},
 ) {
   const log: string[] = [];
@@ -20,10 +23,10 @@ function servers(
       env: { TOKEN: 'abc-secret' },
       log: (text) => log.push(text),
       wait: async (ms) => void waits.push(ms),
-      open: async (_name, _server, say) => {
+      open: async (_name, _server, say, _changed, _secrets, signal) => {
         opened += 1;
         say('the token is abc-secret');
-        const made = await open(opened);
+        const made = await open(opened, signal);
         return {
           call: async (tool) => ({ content: [{ type: 'text', text: tool }], isError: false }),
           list: async () => ({ server: { name: 'a', version: '1' }, tools: [] }),
@@ -161,6 +164,21 @@ describe('a connection to an upstream server', () => {
     await upstream.call(echo, {}, call);
     expect([opened(), waits]).toEqual([2, []]);
     expect(log.filter((line) => line.includes('ended'))).toEqual([]);
+  });
+
+  test('to a server that does not respond is ended by a close, and may be opened again', async () => {
+    const { upstream, opened } = servers(
+      (_count, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', reject)),
+    );
+    const closed = { code: 'E_UPSTREAM_UNAVAILABLE', message: expect.stringContaining('it was closed') };
+    for (const count of [1, 2]) {
+      const refused = expect(upstream.call(echo, {}, call)).rejects.toMatchObject(closed);
+      await new Promise(setImmediate);
+      await upstream.close();
+      await refused;
+      expect(opened()).toBe(count);
+    }
+    await upstream.close();
   });
 
   test('is that of a configured server', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { Mask } from '../secrets/mask.js';
@@ -28,6 +29,7 @@ export interface UpstreamConnection {
  *
  * @param say receives what the server writes to its log, a line at a time.
  * @param changed is called when the server says that its list of tools has changed.
+ * @param signal is aborted when the connection is no longer wanted.
  */
 export type OpenUpstream = (
   name: string,
@@ -35,6 +37,7 @@ export type OpenUpstream = (
   say: (line: string) => void,
   changed: () => void,
   secrets: ConnectionSecrets,
+  signal: AbortSignal,
 ) => Promise<UpstreamConnection>;
 
 /** What must not be shown of a connection. */
@@ -52,7 +55,7 @@ export interface UpstreamSettings {
   /** Receives what servers log, and ends of connections. */
   readonly log: (text: string) => void;
   /** Waits. Default: by the clock. */
-  readonly wait?: (ms: number) => Promise<void>;
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** The delay before the first connection after a failure, in ms; it doubles with each further failure. */
@@ -116,6 +119,8 @@ type Work<T> = (connection: UpstreamConnection) => Promise<T>;
 /** The connection to one server, while there is one. */
 class Link {
   #connection: Promise<UpstreamConnection> | undefined;
+  /** Aborted by {@link close}, which does not wait for a server that does not respond. */
+  #opening = new AbortController();
   /** Failures and lost connections since the last success. */
   #failures = 0;
 
@@ -140,6 +145,8 @@ class Link {
   async close(): Promise<void> {
     const connection = this.#connection;
     this.#connection = undefined;
+    this.#opening.abort(new Error('it was closed'));
+    this.#opening = new AbortController();
     await connection?.then((open) => open.close()).catch(() => {});
   }
 
@@ -169,20 +176,26 @@ class Link {
   }
 
   async #connect(): Promise<UpstreamConnection> {
-    const { open, env, log, wait = delay } = this.settings;
+    const { open, env, log, wait = (ms, signal) => delay(ms, undefined, { signal }) } = this.settings;
     const { name } = this;
+    const { signal } = this.#opening;
     let mask = (text: string): string => text;
     try {
       const { server, secrets } = withEnvironment(name, this.server, env);
       const masked = secretsWith(secrets);
       mask = masked.mask;
-      if (this.#failures > 0) await wait(this.#delayMs());
+      if (this.#failures > 0) await wait(this.#delayMs(), signal);
       const say = (line: string): void => log(mask(`upstream server '${name}': ${line}`));
-      const opened = await open(name, server, say, this.changed, masked);
+      const opened = await open(name, server, say, this.changed, masked, signal);
       const connection = maskedConnection(opened, mask);
       void opened.closed.then(() => this.#onEnd(connection));
       return connection;
     } catch (error) {
+      if (signal.aborted)
+        throw new UpstreamError(
+          'E_UPSTREAM_UNAVAILABLE',
+          upstreamTexts.unavailable(name, reasonOf(signal.reason)),
+        );
       this.#connection = undefined;
       if (error instanceof UpstreamError) throw error;
       this.#failures += 1;
@@ -205,10 +218,6 @@ class Link {
     this.#failures += 1;
     this.settings.log(`upstream server '${this.name}': the connection ended`);
   }
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** Waits for a shared promise as long as one caller wants to. */

@@ -43,6 +43,7 @@ export interface OpenRequest {
   readonly say: (line: string) => void;
   readonly changed: () => void;
   readonly secrets: ConnectionSecrets;
+  readonly signal: AbortSignal;
 }
 
 /** Connects to an upstream server by the client of the SDK. */
@@ -53,8 +54,9 @@ export async function openUpstream(request: OpenRequest): Promise<UpstreamConnec
   });
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => request.changed());
   const transport = transportOf(request);
+  const timeout = Math.max(CONNECT_TIMEOUT_MS, request.server.timeoutMs ?? 0);
   try {
-    await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
+    await client.connect(transport, { timeout: Math.min(timeout, NO_TIMEOUT_MS), signal: request.signal });
   } catch (error) {
     // Before it is closed, which ends the process.
     const end = await endTextOf(transport);

@@ -35,9 +35,9 @@ export function upstreamServers(
   return new UpstreamServers(parsed.data, {
     env: process.env,
     log,
-    open: async (name, server, say, changed, secrets) => {
+    open: async (name, server, say, changed, secrets, signal) => {
       const { openUpstream } = await import('./upstream-client.js');
-      return openUpstream({ name, server, root, say, changed, secrets });
+      return openUpstream({ name, server, root, say, changed, secrets, signal });
     },
   });
 }
