@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -32,7 +33,7 @@ const INNER_MODULES = ['src/codegen/schemas/read-schemas.ts', 'src/codegen/incre
 let folder: string | undefined;
 
 /**
- * The absolute path of the package as it is published: `package.json` and `dist`. Programs start from it in a fraction
+ * The absolute path of the package as it is published: `package.json`, `dist` and `templates`. Programs start from it in a fraction
  * of the time that a TypeScript loader takes. It is built once for each state of the sources, by the first test that
  * needs it.
  *
@@ -125,8 +126,11 @@ function sourceHash(): string {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
     .map((file) => join('src', file));
+  const templates = readdirSync(join(ROOT, 'templates'), { recursive: true, encoding: 'utf8' })
+    .map((file) => join('templates', file))
+    .filter((file) => statSync(join(ROOT, file)).isFile());
   const hash = createHash('sha256');
-  for (const file of [...files, ...BUILD_FILES].sort()) {
+  for (const file of [...files, ...templates, ...BUILD_FILES].sort()) {
     hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex').slice(0, 16);
@@ -148,6 +152,7 @@ function build(target: string): void {
     if (typeof entry === 'object') delete entry['@stepwright/source'];
   }
   writeFileSync(join(installed, 'package.json'), JSON.stringify(manifest));
+  cpSync(join(ROOT, 'templates'), join(installed, 'templates'), { recursive: true });
   try {
     renameSync(work, target);
   } catch (error) {

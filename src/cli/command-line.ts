@@ -147,6 +147,7 @@ export const texts = {
   help: `Usage: stepwright <command> [options]
 
 Commands:
+  init        write a project to begin with
   codegen     read the workflows, check them, and write the registries
   check       do the same, and write nothing
   pull        record the tools of upstream MCP servers, and write classes of them

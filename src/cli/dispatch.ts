@@ -11,6 +11,7 @@ import {
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./commands/init.js')).initCommand,
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
   check: async () => (await import('./commands/codegen.js')).checkCommand,
   pull: async () => (await import('./commands/pull.js')).pullCommand,
@@ -85,6 +86,8 @@ const OPTIONS = ['--help', '--version'];
 
 /** Names of similar commands in other tools, and the command to suggest for each. */
 const SYNONYMS: Readonly<Record<string, string>> = {
+  create: 'init',
+  new: 'init',
   build: 'codegen',
   compile: 'codegen',
   gen: 'codegen',

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtPackage } from '../built-package.js';
+import { install, linkPackage } from '../installed-package.js';
 import { fencesOf, page, ROOT } from './fences.js';
 
 const fences = fencesOf(page('docs/tutorial.md'));
@@ -17,33 +17,8 @@ const textOf = (file: string): string => {
   return fence.body;
 };
 
-/**
- * Makes the folder that `npm install` of the packed package makes: the built package, its dependencies, the commands.
- */
-function install(root: string): void {
-  const modules = join(root, 'node_modules');
-  const product = join(modules, 'stepwright');
-  mkdirSync(join(modules, '.bin'), { recursive: true });
-  cpSync(builtPackage(), product, { recursive: true });
-  const { dependencies } = JSON.parse(page('package.json')) as { dependencies: Record<string, string> };
-  for (const name of Object.keys(dependencies)) linkPackage(modules, name);
-  linkPackage(modules, 'typescript');
-  for (const [name, target] of [
-    ['stepwright', 'stepwright/dist/cli/main.js'],
-    ['tsc', 'typescript/bin/tsc'],
-  ] as const) {
-    chmodSync(join(modules, target), 0o755);
-    symlinkSync(join(modules, target), join(modules, '.bin', name));
-  }
-}
-
 /** What the tutorial installs for development only. */
 const DEVELOPMENT = ['ts-morph', 'esbuild', 'typescript', '@types/node'];
-
-function linkPackage(modules: string, name: string): void {
-  mkdirSync(dirname(join(modules, name)), { recursive: true });
-  symlinkSync(`${ROOT}node_modules/${name}`, join(modules, name), 'junction');
-}
 
 test('the tutorial installs the file that `npm pack` writes', () => {
   const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
 import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
@@ -55,6 +57,7 @@ ${REGISTRY_HELP}`,
         const [{ registry }, ...others] = registries;
         if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
         const options = {
+          ...projectInfo(choice.root ?? '.'),
           ...fileOptions,
           ...defined({ store }),
           ...(off ? { offerWorkflows: false } : {}),
@@ -73,6 +76,19 @@ ${REGISTRY_HELP}`,
     );
   },
 );
+
+/** Name and version of the project's package, which are those of its server unless the options say otherwise. */
+function projectInfo(root: string): Pick<ServerSettings, 'name' | 'version'> {
+  try {
+    const { name, version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    return {
+      ...(typeof name === 'string' ? { name } : {}),
+      ...(typeof version === 'string' ? { version } : {}),
+    };
+  } catch {
+    return {};
+  }
+}
 
 /** The spec files of the options and of the command line. */
 function specsOf(

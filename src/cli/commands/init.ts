@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { packageFile, packageVersion } from '../../formats/own-files.js';
+import { Misuse, optionCommand, texts } from '../command-line.js';
+import { openTerminal } from './terminal.js';
+
+/** `stepwright init [FOLDER]`: writes a project to begin with. */
+export const initCommand = optionCommand(
+  'stepwright init',
+  `Usage: stepwright init [FOLDER] [options]
+
+Writes a project: two tools, a workflow that asks a question, a test, and the settings of editors, hosts, CI and Docker.
+FOLDER is made if it is not there (default: the working directory). A file that exists is never replaced: then no file is
+written.
+
+Options:
+  --yes            write without asking
+  --help           show this
+`,
+  { yes: { type: 'boolean' } } as const,
+  1,
+  async ({ values, args }, output) => {
+    const [folder = '.'] = args;
+    const root = path.resolve(folder);
+    if (existsSync(root) && !statSync(root).isDirectory())
+      throw new Misuse(`stepwright: \`${folder}\` is a file: name a folder`);
+    const files = projectFiles('typescript', packageName(root));
+    const names = [...files.keys()].sort();
+    const existing = names.filter((name) => existsSync(path.join(root, name)));
+    if (existing.length > 0) {
+      output.err(
+        `stepwright: \`${folder}\` has ${existing.join(', ')}: no file was written. \`stepwright init\` writes ${names.join(', ')}; name an empty folder\n`,
+      );
+      return 1;
+    }
+    if (values.yes !== true && process.stdin.isTTY) {
+      const terminal = openTerminal(output);
+      const reply = await terminal.ask(`Write ${names.length} files to ${root}? [Y/n]`);
+      terminal.close();
+      if (!/^(y|yes)?$/i.test(reply?.trim() ?? 'n')) return 1;
+    }
+    for (const [name, text] of files) {
+      mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+      writeFileSync(path.join(root, name), text);
+      output.out(`${texts.written(path.posix.join(folder.replaceAll('\\', '/'), name))}\n`);
+    }
+    const enter = root === process.cwd() ? '' : `cd ${/\s/.test(folder) ? `"${folder}"` : folder} && `;
+    output.out(`\nNext: ${enter}npm install && npm test\n`);
+    return 0;
+  },
+);
+
+/** The files of a template by their names in a project: `_` at the start of a name replaces a dot. */
+function projectFiles(template: 'typescript', name: string): ReadonlyMap<string, string> {
+  const folder = packageFile(`templates/${template}`);
+  const values: Readonly<Record<string, string>> = { name, version: packageVersion() };
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return new Map(
+    files.map((entry) => {
+      const file = path.join(entry.parentPath, entry.name);
+      const target = path
+        .relative(folder, file)
+        .split(path.sep)
+        .join('/')
+        .replace(/(^|\/)_/g, '$1.');
+      const text = readFileSync(file, 'utf8').replace(/\{\{(\w+)\}\}/g, (match, key) => values[key] ?? match);
+      return [target, text];
+    }),
+  );
+}
+
+/** A name for the package in a folder. */
+function packageName(root: string): string {
+  const name = path
+    .basename(root)
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return name === '' ? 'workflows' : name;
+}

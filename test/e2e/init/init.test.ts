@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtPackage } from '../../built-package.js';
+import { install, linkPackage } from '../../installed-package.js';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'stepwright-init-'));
+  builtPackage();
+}, 240_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function run(cwd: string, program: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' });
+  return { code: status, out: stdout, err: stderr };
+}
+
+const init = (...args: readonly string[]) =>
+  run(folder, process.execPath, path.join(builtPackage(), 'dist/cli/main.js'), 'init', ...args);
+
+const filesIn = (root: string): string[] =>
+  readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .sort();
+
+describe('stepwright init', () => {
+  test('writes a project that passes its own tests and serves', { timeout: 240_000 }, async () => {
+    const root = path.join(folder, 'My server');
+    const made = init('My server', '--yes');
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toContain('Next: cd "My server" && npm install && npm test');
+    const files = filesIn(root);
+    expect(files).toEqual(
+      expect.arrayContaining([
+        '.github/workflows/ci.yml',
+        '.gitignore',
+        '.mcp.json',
+        '.vscode/settings.json',
+      ]),
+    );
+    expect(files.length).toBeLessThanOrEqual(12);
+    expect(files.filter((file) => readFileSync(path.join(root, file), 'utf8').includes('{{'))).toEqual([]);
+    for (const file of files.filter((each) => each.endsWith('.json')))
+      expect(() => JSON.parse(readFileSync(path.join(root, file), 'utf8'))).not.toThrow();
+
+    install(root);
+    const { devDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+    for (const name of Object.keys(devDependencies))
+      if (name !== 'typescript') linkPackage(path.join(root, 'node_modules'), name);
+    const tested = run(root, 'npm', 'test');
+    expect({ ...tested, out: tested.code === 0 ? '' : tested.out }).toMatchObject({ code: 0, out: '' });
+    expect(tested.out).toMatch(/pass 2\b/);
+    expect(run(root, 'npx', 'stepwright', 'check')).toMatchObject({ code: 0, err: '' });
+
+    const { mcpServers } = JSON.parse(readFileSync(path.join(root, '.mcp.json'), 'utf8'));
+    const client = new Client({ name: 'test', version: '0.1.0' });
+    await client.connect(new StdioClientTransport({ ...mcpServers['my-server'], cwd: root }));
+    expect(client.getServerVersion()).toMatchObject({ name: 'my-server', version: '0.1.0' });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('w_tidy-notes');
+    await client.close();
+  });
+
+  test('never replaces a file, and says what it would write', () => {
+    init('twice', '--yes');
+    writeFileSync(path.join(folder, 'twice/src/tools.ts'), '// mine\n');
+    const again = init('twice', '--yes');
+    expect(again).toMatchObject({ code: 1, out: '' });
+    expect(again.err).toContain('`twice` has .github/workflows/ci.yml, ');
+    expect(again.err).toContain('no file was written. `stepwright init` writes .github/workflows/ci.yml, ');
+    expect(readFileSync(path.join(folder, 'twice/src/tools.ts'), 'utf8')).toBe('// mine\n');
+  });
+
+  test('refuses a file in the place of the folder', () => {
+    writeFileSync(path.join(folder, 'taken'), '');
+    expect(init('taken')).toEqual({
+      code: 2,
+      out: '',
+      err: 'stepwright: `taken` is a file: name a folder\n',
+    });
+  });
+});
