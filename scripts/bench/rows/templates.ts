@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { lowerTemplate } from '../../../src/formats/jinja/lower.js';
-import { loadRe2 } from '../../../src/formats/json-schema/pattern.js';
+import { loadRe2 } from '../../../src/formats/json-schema/regular-expression.js';
 import { Budget, evaluate } from '../../../src/graph/expression/evaluate.js';
 import { useRegexLibrary } from '../../../src/graph/expression/python/texts.js';
 import type { Expr } from '../../../src/graph/expression/tree.js';

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
-import { currentSchema } from '../../formats/json-schema/dialect.js';
+import { currentSchema, mapSubschemas } from '../../formats/json-schema/dialect.js';
 import { patternOf } from '../../formats/json-schema/regular-expression.js';
-import { mapSubschemas } from '../../formats/json-schema/subschemas.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 
 /** The dialect every schema in a registry is written in. */

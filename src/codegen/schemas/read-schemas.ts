@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
-import { readPattern } from '../../formats/json-schema/pattern.js';
+import { readPattern } from '../../formats/json-schema/regular-expression.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { compareText } from '../../graph/names.js';

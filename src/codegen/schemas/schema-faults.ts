@@ -1,5 +1,5 @@
+import { mapSubschemas } from '../../formats/json-schema/dialect.js';
 import { patternFaults, SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import { mapSubschemas } from '../../formats/json-schema/subschemas.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import {
   isJsonObject,

@@ -1,4 +1,4 @@
-import { readPattern } from '../../formats/json-schema/pattern.js';
+import { readPattern } from '../../formats/json-schema/regular-expression.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';

@@ -1,11 +1,10 @@
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
-import type { Located } from '../text/located.js';
+import { entryOf, type Located, type LocatedMap } from '../text/located.js';
 import type { RepeatedKey, Reports } from '../text/reading.js';
 import type { Dialect, LoweredDocument, SpecVocabulary } from './dialect.js';
 import { durable } from './durable/durable.js';
 import { expectMap } from './fields.js';
-import { foreignFormatOf } from './foreign.js';
 import { orchestrator } from './orchestrator/orchestrator.js';
 
 /** The dialects of spec files. */
@@ -76,4 +75,70 @@ export function specSchema(vocabulary: SpecVocabulary): JsonObject {
     reference(DEFAULT),
   );
   return { $schema, definitions: Object.fromEntries(definitions), ...choice };
+}
+
+/** A format that no dialect reads, and how its documents are recognised. */
+interface ForeignFormat {
+  /** As its users call it. */
+  readonly name: string;
+  readonly matches: (root: LocatedMap) => boolean;
+}
+
+const FORMATS: readonly ForeignFormat[] = [
+  { name: 'Arazzo', matches: (root) => hasKeys(root, 'arazzo') },
+  {
+    name: 'CNCF Serverless Workflow',
+    matches: (root) => {
+      const document = entryOf(root, 'document')?.value;
+      return (document?.kind === 'map' && hasKeys(document, 'dsl')) || hasKeys(root, 'specVersion', 'states');
+    },
+  },
+  { name: 'Amazon States Language', matches: (root) => hasKeys(root, 'StartAt', 'States') },
+  { name: 'Argo Workflows', matches: (root) => textOf(root, 'apiVersion').startsWith('argoproj.io/') },
+  {
+    name: 'n8n',
+    matches: (root) => hasKeys(root, 'nodes', 'connections') && valueIn(root, 'nodes')?.kind === 'list',
+  },
+  {
+    name: 'Netflix Conductor',
+    matches: (root) => itemsOf(valueIn(root, 'tasks')).some((task) => hasKeys(task, 'taskReferenceName')),
+  },
+  {
+    name: 'Microsoft Conductor',
+    matches: (root) =>
+      valueIn(root, 'workflow')?.kind === 'map' && itemsOf(valueIn(root, 'agents')).length > 0,
+  },
+  { name: 'GitHub Actions', matches: (root) => hasKeys(root, 'on', 'jobs') },
+  { name: 'GitLab CI', matches: (root) => hasKeys(root, 'stages') && !hasKeys(root, 'workflows') },
+  { name: 'OpenAPI', matches: (root) => hasKeys(root, 'openapi') || hasKeys(root, 'swagger') },
+  {
+    name: 'Google Cloud Workflows',
+    matches: (root) => {
+      const main = valueIn(root, 'main');
+      return main?.kind === 'map' && valueIn(main, 'steps')?.kind === 'list';
+    },
+  },
+  { name: 'Docker Compose', matches: (root) => valueIn(root, 'services')?.kind === 'map' },
+];
+
+/** The format of a document that no dialect recognises; undefined if it is unknown. */
+function foreignFormatOf(root: LocatedMap): string | undefined {
+  return FORMATS.find(({ matches }) => matches(root))?.name;
+}
+
+function valueIn(map: LocatedMap, key: string): Located | undefined {
+  return entryOf(map, key)?.value;
+}
+
+function hasKeys(map: LocatedMap, ...keys: readonly string[]): boolean {
+  return keys.every((key) => entryOf(map, key) !== undefined);
+}
+
+function textOf(map: LocatedMap, key: string): string {
+  const value = valueIn(map, key);
+  return value?.kind === 'text' ? value.value : '';
+}
+
+function itemsOf(value: Located | undefined): readonly LocatedMap[] {
+  return value?.kind === 'list' ? value.items.filter((item) => item.kind === 'map') : [];
 }

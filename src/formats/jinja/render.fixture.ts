@@ -4,7 +4,7 @@ import { useRegexLibrary } from '../../graph/expression/python/texts.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { Span } from '../../graph/source-location.js';
-import { loadRe2 } from '../json-schema/pattern.js';
+import { loadRe2 } from '../json-schema/regular-expression.js';
 import { lowerTemplate, type TemplatePosition } from './lower.js';
 import type { Place } from './syntax.js';
 import { TemplateFault } from './tokens.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPattern } from './pattern.js';
+import { readPattern } from './regular-expression.js';
 import { SchemaCompiler } from './schema-compiler.js';
 
 /** Whether a pattern is found; fails for one that cannot be read. */

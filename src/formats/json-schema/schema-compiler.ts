@@ -3,10 +3,8 @@ import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../graph/json.js';
-import { currentSchema } from './dialect.js';
-import { readPattern } from './pattern.js';
-import { patternOf } from './regular-expression.js';
-import { mapSubschemas } from './subschemas.js';
+import { currentSchema, mapSubschemas } from './dialect.js';
+import { patternOf, readPattern } from './regular-expression.js';
 
 /** A fault of a schema. */
 export interface SchemaFault {

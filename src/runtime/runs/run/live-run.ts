@@ -1,4 +1,4 @@
-import { loadRe2 } from '../../../formats/json-schema/pattern.js';
+import { loadRe2 } from '../../../formats/json-schema/regular-expression.js';
 import { defined } from '../../../graph/defined.js';
 import { useRegexLibrary } from '../../../graph/expression/python/texts.js';
 import type { Json, JsonObject } from '../../../graph/json.js';

@@ -1,13 +1,22 @@
-import type { JsonObject, JsonSchema } from '../../../../graph/json.js';
-import { TASK_SUPPORT } from '../../../../graph/model.js';
+import {
+  itemsIn,
+  requiredKeys,
+  SchemaView,
+  stepInto,
+  typeOfJson,
+  viewOf,
+} from '../../../../check/schema-view.js';
+import { defined } from '../../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../../graph/json.js';
+import { type Graph, TASK_SUPPORT } from '../../../../graph/model.js';
 import { compareText } from '../../../../graph/names.js';
-import type { SpecVocabulary } from '../../dialect.js';
+import { inputsSchema } from '../../../../graph/part-schema.js';
+import type { DescribedTool, SpecVocabulary } from '../../dialect.js';
 import { DURATION_PATTERN } from '../../fields.js';
 import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../document.js';
 import { BACKOFFS, ON_ERROR_KEYS } from '../on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
-import { callSchema, undoSchema, workflowCallSchema } from './arguments.js';
-import { DOCUMENT, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
+import { DOCUMENT, NODE_KEYS, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
 import { branchSchemas, namedNodeSchemas, nodeSchema, objectOf, ref } from './node-schema.js';
 
 /** The JSON Schema of documents. */
@@ -85,4 +94,208 @@ function typeKeys(): Readonly<Record<string, JsonSchema>> {
     ...{ min_items: number, max_items: number, pattern: text },
     ...{ required: flag, default: {}, description: text, title: text, secret: flag },
   };
+}
+
+/** A text that is a reference, which has the type of what it refers to. */
+const REFERENCE: JsonSchema = { type: 'string', pattern: '^\\$' };
+
+/** A text with a reference in it. */
+const WITH_REFERENCE: JsonSchema = { type: 'string', pattern: '\\$' };
+
+/** Deeper values are not described. */
+const MAX_DEPTH = 6;
+
+/**
+ * The schema of arguments as they are written in a spec file: each value may be a reference. Keywords that only narrow a
+ * value are left out: what a reference will be is not known.
+ *
+ * @param isChecked - whether unknown and missing arguments are faults. The checker has the same rules.
+ */
+function writtenArguments(schema: JsonSchema, isChecked: boolean): JsonSchema {
+  const view = viewOf(schema);
+  const { shapes } = view;
+  if (shapes === 'unknown') return { type: 'object' };
+  const names = new Set(
+    shapes.flatMap(({ properties }) => (isJsonObject(properties) ? Object.keys(properties) : [])),
+  );
+  const properties = Object.fromEntries(
+    [...names].map((name) => [name, writtenValue(partOf(shapes, name), viewIn(view, name), 0)]),
+  );
+  const required = isChecked ? requiredKeys(view) : [];
+  return {
+    type: 'object',
+    properties,
+    ...(required.length === 0 ? {} : { required }),
+    ...(isChecked && shapes.every(isClosed) ? { additionalProperties: false } : {}),
+  };
+}
+
+function isClosed({ additionalProperties, patternProperties }: JsonSchema): boolean {
+  return additionalProperties === false && patternProperties === undefined;
+}
+
+/** The schema of a property, which has its title and description. */
+function partOf(shapes: readonly JsonSchema[], name: string): JsonObject {
+  for (const { properties } of shapes) {
+    const part = isJsonObject(properties) ? properties[name] : undefined;
+    if (isJsonObject(part ?? null)) return part as JsonObject;
+  }
+  return {};
+}
+
+function viewIn(view: SchemaView, key: string): SchemaView | undefined {
+  const step = stepInto(view, key);
+  return step.kind === 'found' ? step.view : undefined;
+}
+
+function writtenValue(part: JsonObject, view: SchemaView | undefined, depth: number): JsonSchema {
+  const { title, description, default: fallback } = part;
+  return {
+    ...defined({ title, description }),
+    ...(fallback === undefined || isJsonObject(fallback) || Array.isArray(fallback)
+      ? {}
+      : { default: fallback }),
+    ...formsOf(view, depth),
+  };
+}
+
+function formsOf(view: SchemaView | undefined, depth: number): JsonSchema {
+  if (view === undefined || view.shapes === 'unknown' || depth > MAX_DEPTH) return {};
+  const forms = view.shapes.map((shape) => formOf(new SchemaView(view.root, [shape]), shape, depth));
+  const distinct = [...new Map(forms.map((form) => [JSON.stringify(form), form])).values()];
+  const takesText = distinct.some((form) => form.type === 'string' && form.pattern === undefined);
+  const [only] = distinct;
+  if (takesText && distinct.length === 1 && only !== undefined) return only;
+  return { anyOf: takesText ? distinct : [...distinct, REFERENCE] };
+}
+
+function formOf(view: SchemaView, shape: JsonSchema, depth: number): JsonSchema {
+  const listed = shape.const === undefined ? shape.enum : [shape.const];
+  if (Array.isArray(listed)) {
+    const texts = listed.some((value: Json) => typeOfJson(value) === 'string') ? [WITH_REFERENCE] : [];
+    return texts.length === 0 ? { enum: listed } : { anyOf: [{ enum: listed }, ...texts] };
+  }
+  switch (shape.type) {
+    case 'object':
+      return objectForm(view, shape, depth);
+    case 'array': {
+      const items = itemsIn(view);
+      return { type: 'array', ...(items === undefined ? {} : { items: formsOf(items, depth + 1) }) };
+    }
+    default:
+      return { type: shape.type as Json };
+  }
+}
+
+function objectForm(view: SchemaView, shape: JsonSchema, depth: number): JsonSchema {
+  const { properties } = shape;
+  if (!isJsonObject(properties)) return { type: 'object' };
+  const values = Object.keys(properties).map((name): [string, JsonSchema] => [
+    name,
+    writtenValue(partOf([shape], name), viewIn(view, name), depth + 1),
+  ]);
+  const required = requiredKeys(view);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(values),
+    ...(required.length === 0 ? {} : { required }),
+    ...(isClosed(shape) ? { additionalProperties: false } : {}),
+  };
+}
+
+/** The schema of an object with `call` and `args`: the tool decides the arguments. */
+function callSchema(tools: readonly DescribedTool[]): JsonSchema {
+  const toolNames = tools.map(({ name }) => name);
+  const names = [...new Set([...toolNames, ...tools.flatMap(upstreamNames)])];
+  const listed = toolNames.length === 0 ? {} : namesOf(toolNames, tools);
+  // Names by their server are accepted, and not completed: each tool is offered once.
+  const others = names.filter((name) => !toolNames.includes(name));
+  const call = others.length === 0 ? listed : { anyOf: [listed, { enum: others }] };
+  return {
+    properties: { call: { ...about('call'), type: 'string', ...call } },
+    allOf: [
+      ...tools.map((tool) => {
+        const args = writtenArguments(tool.inputSchema, true);
+        const own = upstreamNames(tool).filter((name) => !toolNames.includes(name));
+        return {
+          if: isOneOf('call', [tool.name, ...own]),
+          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+          then: {
+            properties: { args: { ...about('args'), ...args } },
+            ...(args.required === undefined ? {} : { required: ['args'] }),
+          },
+        };
+      }),
+      otherArguments('call', names),
+    ],
+  };
+}
+
+/**
+ * The schema of an object with `workflow` and `args`. Files may have workflows that codegen has not read yet: names and
+ * arguments are completed, and codegen checks them.
+ */
+function workflowCallSchema(workflows: readonly Graph[]): JsonSchema {
+  const names = workflows.map(({ name }) => name);
+  const choices: Json[] = names.length === 0 ? [] : [namesOf(names, workflows)];
+  return {
+    properties: { workflow: { ...about('workflow'), anyOf: [...choices, { type: 'string' }] } },
+    allOf: [
+      ...workflows.map((graph) => ({
+        if: isOneOf('workflow', writtenNames(graph)),
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        then: {
+          properties: { args: { ...about('args'), ...writtenArguments(inputsSchema(graph), false) } },
+        },
+      })),
+      otherArguments('workflow', workflows.flatMap(writtenNames)),
+    ],
+  };
+}
+
+/** A call that undoes another one. */
+function undoSchema(keys: readonly string[]): JsonSchema {
+  const descriptions = { ...NODE_KEYS, ignore_error: 'Whether its failure counts as nothing.' };
+  return {
+    ...objectOf(keys, descriptions, { ignore_error: { type: 'boolean' } }),
+    required: ['call'],
+    allOf: [ref('call')],
+  };
+}
+
+/** How a tool is written by its upstream server. */
+function upstreamNames({ upstream }: DescribedTool): readonly string[] {
+  if (upstream === undefined) return [];
+  return ['/', '.'].map((separator) => `${upstream.server}${separator}${upstream.tool}`);
+}
+
+function writtenNames({ name, domain }: Graph): readonly string[] {
+  return domain === undefined ? [name] : [name, `${domain}/${name}`];
+}
+
+function isOneOf(key: string, names: readonly string[]): JsonObject {
+  const only = names.length === 0 ? false : { enum: names };
+  return { properties: { [key]: only }, required: [key] };
+}
+
+/** The arguments of what is not known yet. */
+function otherArguments(key: string, names: readonly string[]): JsonObject {
+  return {
+    if: { not: isOneOf(key, names) },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { args: { ...about('args'), type: 'object' } } },
+  };
+}
+
+const about = (key: string): JsonObject => ({ description: NODE_KEYS[key] ?? '' });
+
+/** Names with what editors show beside them. */
+function namesOf(
+  names: readonly string[],
+  all: readonly { readonly title?: string | undefined; readonly description: string }[],
+): JsonObject {
+  const texts = all.map(({ title, description }) =>
+    title === undefined ? description : `${title}: ${description}`,
+  );
+  return { enum: names, enumDescriptions: texts, markdownEnumDescriptions: texts };
 }
