@@ -7,7 +7,7 @@ import { defined } from '../graph/defined.js';
 import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
-import type { UntypedFactories } from '../runtime/tools/factories.js';
+import type { UntypedFactories } from '../runtime/tools/instances.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
 import { isNamed, Misuse, missingCompilers, type Output, shortName, texts } from './command-line.js';
 

@@ -127,14 +127,14 @@ export type {
   ToolResult,
 } from './server/wire.js';
 export { faultCodes, ProtocolFault } from './server/wire.js';
+export type { CreateInstance, InstanceContext, InstanceOptions, InstanceScope } from './tools/instances.js';
 export {
   type Factories,
   FactoriesError,
   type PromptFactories,
   type ResourceFactories,
   type ToolFactories,
-} from './tools/factories.js';
-export type { CreateInstance, InstanceContext, InstanceOptions, InstanceScope } from './tools/instances.js';
+} from './tools/instances.js';
 export type { LogEvent, LogFunction, LogRecord, RecordLevel } from './tools/log.js';
 export type {
   ChangedRequest,

@@ -1,7 +1,7 @@
 import type { RunStore } from '../runtime/runs/run-store.js';
 import type { RunStoreSource } from '../runtime/runs/run-stores.js';
 import type { ServerSettings } from '../runtime/server/options.js';
-import type { WithFactories } from '../runtime/tools/factories.js';
+import type { WithFactories } from '../runtime/tools/instances.js';
 import type { Registry } from '../runtime/tools/registry.js';
 import { untypedServer } from '../runtime/transports/start-server.js';
 import { type ResolvedOptions, resolveOptions } from './options.js';

@@ -18,7 +18,7 @@ import { RunMask } from '../runtime/secrets/run-mask.js';
 import { inputOf } from '../runtime/server/composite/workflow-calls.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { StepwrightServer } from '../runtime/server/stepwright-server.js';
-import type { UntypedFactories } from '../runtime/tools/factories.js';
+import type { UntypedFactories } from '../runtime/tools/instances.js';
 import type { CallPort } from '../runtime/tools/port.js';
 import type { Registry } from '../runtime/tools/registry.js';
 import { createTrace, type TraceObserver } from '../runtime/trace/trace.js';

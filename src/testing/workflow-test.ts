@@ -13,7 +13,7 @@ import { nearestName, withSuggestion } from '../graph/names.js';
 import { servedWorkflows } from '../runtime/server/composite/served-workflows.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { WorkflowArguments, WorkflowResultOf } from '../runtime/server/stepwright-server.js';
-import type { UntypedFactories } from '../runtime/tools/factories.js';
+import type { UntypedFactories } from '../runtime/tools/instances.js';
 import type { Registry } from '../runtime/tools/registry.js';
 import { type Crash, type ScriptedAnswer, TestedRun } from './tested-run.js';
 import { type OtherTools, stubFactories, type ToolStubs } from './tool-stubs.js';

@@ -1,7 +1,7 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
 import { type Capability, missingIn } from '../tools/capabilities.js';
-import type { UntypedFactories } from '../tools/factories.js';
+import type { UntypedFactories } from '../tools/instances.js';
 import { type Registry, verifyRegistry } from '../tools/registry.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import { register } from './catalogue/registration.js';

@@ -11,7 +11,7 @@ import { valuePort } from '../runs/actions/model-values.js';
 import { runInProcess } from '../runs/run/run-in-process.js';
 import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
 import { RunMask } from '../secrets/run-mask.js';
-import type { UntypedFactories } from '../tools/factories.js';
+import type { UntypedFactories } from '../tools/instances.js';
 import type { Registry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
 import type { HandOffCall, PromptTrace } from '../trace/messages.js';

@@ -11,7 +11,7 @@ import type { OwnerRule } from '../runs/run/owner.js';
 import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from '../runs/run-store.js';
 import type { RunStoreSource } from '../runs/run-stores.js';
 import type { Journal } from '../runs/store/journal.js';
-import type { WithFactories } from '../tools/factories.js';
+import type { WithFactories } from '../tools/instances.js';
 import { encodedLog, type Log, type LogFunction, RECORD_LEVELS, type RecordLevel } from '../tools/log.js';
 import type { Middleware } from '../tools/middleware.js';
 import type { Registry } from '../tools/registry.js';

@@ -10,7 +10,7 @@ import type { RunStoreOptions } from '../runs/journal-run-store.js';
 import type { RunStore } from '../runs/run-store.js';
 import { journalStore, memoryStore } from '../runs/run-stores.js';
 import { missingIn } from '../tools/capabilities.js';
-import type { UntypedFactories } from '../tools/factories.js';
+import type { UntypedFactories } from '../tools/instances.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
 import type { Layer } from './catalogue/catalogue.js';

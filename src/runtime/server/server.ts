@@ -11,7 +11,7 @@ import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run/owner
 import type { RunStore } from '../runs/run-store.js';
 import { CallMask } from '../secrets/call-mask.js';
 import { maskedError, thrownFailure } from '../tools/exceptions.js';
-import type { UntypedFactories } from '../tools/factories.js';
+import type { UntypedFactories } from '../tools/instances.js';
 import type { PromptRequest } from '../tools/middleware.js';
 import type { ToolOutcome } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';

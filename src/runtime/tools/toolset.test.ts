@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ToolContext } from '../../decorators/context.js';
 import { Tool } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
-import { FactoriesError } from './factories.js';
+import { FactoriesError } from './instances.js';
 import type { CallContext } from './port.js';
 import type { AnyClass, Registry, ResourceEntry, ToolEntry } from './registry.js';
 import { createToolset } from './toolset.js';

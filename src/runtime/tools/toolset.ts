@@ -20,8 +20,14 @@ import {
 import { keptJson, type NormalResult, normalizeResult, type SentResult } from './call-result.js';
 import { type CheckedInput, checkInput, inWordsOf, parsed } from './check-input.js';
 import { isAbort, maskedThrown, thrownFailure, thrownText } from './exceptions.js';
-import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
-import { type InstanceRequest, Instances } from './instances.js';
+import {
+  FactoriesError,
+  factoryProblems,
+  type InstanceRequest,
+  Instances,
+  type UntypedFactories,
+  type WithFactories,
+} from './instances.js';
 import { encodedLog, type Log, type LogFunction, subjectOf } from './log.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
 import {

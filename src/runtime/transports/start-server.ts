@@ -5,7 +5,7 @@ import { RegistrationError } from '../server/registrations.js';
 import { createServer } from '../server/server.js';
 import { SpecError } from '../server/specs/url-rules.js';
 import type { StepwrightServer } from '../server/stepwright-server.js';
-import { FactoriesError } from '../tools/factories.js';
+import { FactoriesError } from '../tools/instances.js';
 import { type Registry, StaleRegistryError } from '../tools/registry.js';
 
 /** What keeps a server from being created, by its program. */

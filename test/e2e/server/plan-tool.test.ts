@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../examples/travel/generated/travel.registry.js';
 import { createServer } from '../../../src/runtime/index.js';
-import type { UntypedFactories } from '../../../src/runtime/tools/factories.js';
+import type { UntypedFactories } from '../../../src/runtime/tools/instances.js';
 
 // Nothing is called: a factory that is asked for an instance fails the test.
 const refuse = () => {

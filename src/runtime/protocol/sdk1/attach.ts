@@ -8,7 +8,7 @@ import type { ServerSettings } from '../../server/options.js';
 
 import { InFlight } from '../../server/requests/limits.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import type { WithFactories } from '../../tools/factories.js';
+import type { WithFactories } from '../../tools/instances.js';
 import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import type { ConnectOptions } from '../../transports/protocol-adapter.js';

@@ -1,7 +1,7 @@
 import type { ServerOptions, ServerSettings } from '../../server/options.js';
 
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import type { WithFactories } from '../../tools/factories.js';
+import type { WithFactories } from '../../tools/instances.js';
 import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import { connectEras } from '../../transports/era-channels.js';

@@ -11,8 +11,7 @@ import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Masking } from '../../secrets/mask.js';
 import { isContentBlock } from '../../tools/call-result.js';
 import { isAbort, maskedThrown, thrownFailure } from '../../tools/exceptions.js';
-import type { UntypedFactories } from '../../tools/factories.js';
-import { type InstanceRequest, Instances } from '../../tools/instances.js';
+import { type InstanceRequest, Instances, type UntypedFactories } from '../../tools/instances.js';
 import {
   clientToolNames,
   isPrivateTool,

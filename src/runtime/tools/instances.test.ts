@@ -1,6 +1,11 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import type { Factories, ResourceFactories, ToolFactories, WithFactories } from './factories.js';
-import type { InstanceContext } from './instances.js';
+import type {
+  Factories,
+  InstanceContext,
+  ResourceFactories,
+  ToolFactories,
+  WithFactories,
+} from './instances.js';
 import { defineRegistry, type Registry } from './registry.js';
 import { createToolset } from './toolset.js';
 
