@@ -11,8 +11,7 @@ import {
   isAbout,
   type RecordedTools,
 } from '../../runtime/upstream/drift.js';
-import { nameTools } from '../../runtime/upstream/names.js';
-import { parseSnapshot, type UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
+import { nameTools, parseSnapshot, type UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
 import { type PullRequest, upstreamFiles } from './pull.js';
 
 export interface CheckRequest extends PullRequest {

@@ -4,9 +4,8 @@ import { SchemaCompiler, withUsablePatterns } from '../../formats/json-schema/sc
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { boundSchema } from '../../graph/part-schema.js';
-import { type NamedTool, nameTools } from '../../runtime/upstream/names.js';
 import type { UpstreamTool } from '../../runtime/upstream/port.js';
-import type { UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
+import { type NamedTool, nameTools, type UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
 import { Identifier, type Literal, type LiteralObject, printLiteral, printString } from '../emit/literals.js';
 import { objectRoot } from '../schemas/json-schema.js';
 import { docComment, typeText } from './type-text.js';

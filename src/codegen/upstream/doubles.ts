@@ -1,6 +1,10 @@
 import path from 'node:path';
-import { type NamedTool, nameTools, pascalCase } from '../../runtime/upstream/names.js';
-import type { UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
+import {
+  type NamedTool,
+  nameTools,
+  pascalCase,
+  type UpstreamSnapshot,
+} from '../../runtime/upstream/snapshot.js';
 import { classesHeader, usableTools } from './classes.js';
 import { propertyName } from './type-text.js';
 

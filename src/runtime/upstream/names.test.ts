@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isPortableName } from '../../graph/names.js';
-import { nameTools } from './names.js';
+import { nameTools } from './snapshot.js';
 
 const named = (server: string, ...names: string[]): string[][] =>
   nameTools(
