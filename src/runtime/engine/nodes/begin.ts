@@ -1,5 +1,7 @@
 import type { JsonObject, Value } from '../../../graph/json.js';
 import type { Node, NodeKind } from '../../../graph/kinds/node.js';
+import { parseTime } from '../../../graph/kinds/waits.js';
+import { MAX_DURATION_MS } from '../../../graph/limits.js';
 import type {
   CallNode,
   ComputeNode,
@@ -7,6 +9,7 @@ import type {
   ResourceNode,
   ReturnNode,
   SetNode,
+  WaitNode,
 } from '../../../graph/model.js';
 import { failureCodeOf } from '../../../graph/names.js';
 import { ownResources } from '../../../graph/nodes.js';
@@ -20,22 +23,25 @@ import {
   failWithoutFallback,
   hasTime,
   issue,
+  issueWait,
   nextAttemptId,
   reachedBefore,
   scheduleNextAttempt,
+  waitDueAt,
 } from '../attempt.js';
+import type { Evaluation } from '../evaluation.js';
 import type { Failure, OwedCommand } from '../events.js';
+import { failures } from '../failures.js';
 import { writeFields } from '../field-writes.js';
 import { callKeyText, generationFor, ownReadId } from '../identity.js';
 import { inputOf } from '../pause.js';
 import type { NodeRecord } from '../records.js';
-import { reportShown } from '../settle.js';
+import { reportShown, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 import { beginBranch, beginGoto, beginWorkflow } from './control-flow.js';
 import { beginForeach } from './loops.js';
 import { beginCompensate, beginParallel } from './parallel.js';
 import { beginAsk, beginClientCall, beginDelegate, beginShell } from './requests.js';
-import { beginWait } from './wait.js';
 
 type Begin<N> = (transition: Transition, node: NodeRecord, model: N) => void;
 
@@ -230,4 +236,42 @@ export function ownReadFailed(transition: Transition, node: NodeRecord, failure:
   const { outcomeUnknown: _unknown, ...rest } = failure;
   transition.change(node).attempt += 1;
   attemptFailed(transition, node, { failure: rest, attempted: false, isPermanent: false });
+}
+
+/** Waits for a time. Succeeds at once if it has passed. */
+function beginWait(transition: Transition, node: NodeRecord, model: WaitNode): void {
+  if (!hasTime(transition, node)) return;
+  const id = nextAttemptId(transition, node);
+  const until = waitEnd(transition.at, readerOf(transition, node), model);
+  if (typeof until !== 'number') {
+    fail(transition, node, { failure: until, reached: node.attempt, isPermanent: true });
+    return;
+  }
+  if (until <= transition.at) {
+    succeed(transition, node, undefined);
+    return;
+  }
+  const limit = waitDueAt(transition, node) ?? Number.POSITIVE_INFINITY;
+  const late = limit === transition.state.run.deadlineAt ? 'deadline' : 'timeout';
+  const timer =
+    limit < until ? ({ purpose: late, dueAt: limit } as const) : ({ purpose: 'wait', dueAt: until } as const);
+  issueWait(transition, node, { kind: 'startTimer', id, node: node.key, ...timer });
+  transition.report({ kind: 'waiting', node: node.key, nodeKind: 'wait', command: id, until });
+}
+
+/** The end of the wait, in whole ms since the epoch. */
+function waitEnd(at: number, reader: Evaluation, { durationMs, until }: WaitNode): number | Failure {
+  const expr = durationMs ?? until;
+  if (expr === undefined) return failures.wait('it does not say how long');
+  const evaluated = reader.value(expr);
+  if (!evaluated.ok) return evaluated.failure;
+  const { value } = evaluated;
+  const isDuration = durationMs !== undefined;
+  const time = isDuration || typeof value !== 'string' ? value : parseTime(value);
+  if (typeof time !== 'number' || !Number.isFinite(time)) {
+    return failures.wait(`${JSON.stringify(value ?? null)} is not a ${isDuration ? 'number' : 'time'}`);
+  }
+  if (isDuration && time < 0) return failures.wait(`${time} ms is negative`);
+  const end = Math.ceil(isDuration ? at + time : time);
+  return end - at > MAX_DURATION_MS ? failures.wait('that is more than ten years') : end;
 }
