@@ -38,9 +38,8 @@ import {
 } from './store/journal.js';
 import type { JournalSource } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
-import type { StoreParts } from './store-parts.js';
+import { type StoreParts, UnreadableRuns } from './store-parts.js';
 import type { StoredRun } from './stored-run.js';
-import { UnreadableRuns } from './unreadable-runs.js';
 
 /** See {@link excess}. */
 type Usage = Parameters<typeof excess>[0];

@@ -2,11 +2,14 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import type { Json } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { MissingCapabilities } from '../tools/capabilities.js';
+import { thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
+import { runRef } from '../tools/port.js';
 import type { CapabilityWaits } from './capability-waits.js';
 import type { Clock } from './run/clock.js';
 import type { RunHost } from './run/run-host.js';
 import type { RunJournal } from './store/journal.js';
+import { UnreadableRunError } from './store/store-error.js';
 
 /** A run, as the parts of its store use it. */
 export interface KeptRun {
@@ -37,4 +40,32 @@ export interface StoreParts extends RunHost {
   readonly onEnd: (run: KeptRun) => void;
   /** How long a finished run is kept at most, in ms. */
   readonly keptMs: number;
+}
+
+/** The runs that this version cannot read, or whose part of the store is damaged, by their ids. Each is logged once. */
+export class UnreadableRuns {
+  readonly #faults = new Map<string, UnreadableRunError>();
+  readonly #host: Pick<StoreParts, 'log' | 'telemetry'>;
+
+  constructor(host: Pick<StoreParts, 'log' | 'telemetry'>) {
+    this.#host = host;
+  }
+
+  get(id: string): UnreadableRunError | undefined {
+    return this.#faults.get(id);
+  }
+
+  /** Takes note of a run that could not be read, and returns its fault. */
+  add(id: string, error: unknown): UnreadableRunError {
+    const ref = runRef(id);
+    const isDamaged = !(error instanceof Error && error.name === 'StateVersionError');
+    const fault = new UnreadableRunError(ref, isDamaged, error);
+    this.#faults.set(id, fault);
+    this.#host.log(
+      `Run ${ref} does not go on in this process, and stays in the store as it is: ${thrownText(error).replaceAll(id, ref)}`,
+      { event: 'run.not_resumed', run: ref },
+    );
+    if (isDamaged) this.#host.telemetry?.storeFault('damaged');
+    return fault;
+  }
 }

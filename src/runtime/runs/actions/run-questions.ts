@@ -17,11 +17,12 @@ import {
   type AnsweredRun,
   alreadySubmitted,
   type Decision,
+  decideMadeCall,
   decideOfChild,
+  decideRetry,
   rejected,
   unchanged,
 } from './decision.js';
-import { decideMadeCall, decideRetry } from './made-calls.js';
 import type { Operator } from './operator-commands.js';
 import { contentOf, contentsOf, misfitText, readAnswer, STILL_OPEN } from './read-answer.js';
 

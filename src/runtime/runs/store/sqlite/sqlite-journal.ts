@@ -19,7 +19,7 @@ import {
 import type { Head } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
-import { type EncodedEntry, encodeEntry } from './encode-entry.js';
+import { type EncodedEntry, encodeEntry, keyColumn, keyIn, type LargeText } from './encode-entry.js';
 import type { OpenFiles } from './open-files.js';
 import { identitySum, RunSums, sumOf } from './run-sums.js';
 import {
@@ -33,7 +33,6 @@ import {
 import { StoreIndex } from './store-index.js';
 import { StoreLeases } from './store-leases.js';
 import { StoreTables } from './store-tables.js';
-import { keyColumn, keyIn, type LargeText } from './texts.js';
 
 /** So long may a single run keep the event loop, in ms. */
 const ALONE_MS = 2;

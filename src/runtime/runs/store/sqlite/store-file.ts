@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
 import { OpenFiles } from './open-files.js';
-import { COUNTS } from './run-counts.js';
+import { COUNTS } from './run-sums.js';
 
 /** How the file of a store is opened. */
 export interface SqliteJournalOptions {

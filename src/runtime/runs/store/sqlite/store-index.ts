@@ -1,7 +1,7 @@
 import type { Retention, RunIndex } from '../journal.js';
+import { keyIn } from './encode-entry.js';
 import { BATCH, countExpired, removeExpired } from './retention.js';
 import type { StoreTables } from './store-tables.js';
-import { keyIn } from './texts.js';
 
 /** What an index needs of its journal. */
 interface IndexedStore {
@@ -45,7 +45,7 @@ export class StoreIndex implements RunIndex {
     return { runs, questions };
   }
 
-  /** @param prefix which is counted as a whole; see `run-counts.ts`. */
+  /** @param prefix which is counted as a whole; see `run-sums.ts`. */
   async openOf(prefix: string): Promise<number> {
     return this.#counts(`${prefix}*`).runs ?? 0;
   }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Capability } from '../../../tools/capabilities.js';
 import { isOver, isSameHead, type Leases, type LoadedRun, type OpenRun, type RunHead } from '../journal.js';
 import type { Head } from '../reader.js';
+import { keyColumn, keyIn } from './encode-entry.js';
 import { RunSums } from './run-sums.js';
 import type { SqliteJournalOptions } from './store-file.js';
 import type { StoreTables } from './store-tables.js';
-import { keyColumn, keyIn } from './texts.js';
 
 /** How long a process may show no sign of life before others take its runs over, in ms, unless given. */
 const LEASE_MS = 10_000;
