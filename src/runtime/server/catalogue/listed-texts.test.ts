@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listedTexts } from './listed-texts.js';
+import { listedTexts } from './listings.js';
 
 const HOSTILE = 'Reads\u001b[2J a \u202efile\u200b\nof two lines';
 const SHOWN = 'Reads\\u001b[2J a \\u202efile\\u200b\nof two lines';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { instructionsFor } from './instructions.js';
+import { instructionsFor } from './catalogue.js';
 
 const tool = (name: string, hints?: object) => ({
   name,
