@@ -17,7 +17,7 @@ import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
-import { changeNotification, shownHeaders } from '../../transports/request-parts.js';
+import { changeNotification, shownHeaders } from '../../transports/messages.js';
 import type { ProtocolServer } from './protocol-server.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;

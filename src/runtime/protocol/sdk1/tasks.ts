@@ -8,7 +8,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, page, text } from '../../transports/answer-request.js';
-import { progressOf, TASK_POLL_MS } from '../../transports/request-parts.js';
+import { progressOf, TASK_POLL_MS } from '../../transports/messages.js';
 import { type ConnectedClient, relatedTask } from './peer.js';
 
 // Tasks as version 2025-11-25 of the protocol has them, where they are experimental.

@@ -1,11 +1,22 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/auth.js';
+import { ClientCredentialsProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  getDefaultEnvironment,
+  StdioClientTransport,
+  type StdioServerParameters,
+} from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CallToolResultSchema,
   type Progress,
@@ -13,7 +24,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import type { UpstreamServer } from '../../upstream/config.js';
+import { clipText, escapeUnprintable } from '../../../graph/printable-text.js';
+import type { HttpUpstream, UpstreamServer } from '../../upstream/config.js';
 import { withLimit } from '../../upstream/long-timer.js';
 import {
   reasonOf,
@@ -24,9 +36,7 @@ import {
   upstreamTexts,
 } from '../../upstream/port.js';
 import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
-import { ClientCredentials, NoTokenError } from './client-credentials.js';
 import { readTools } from './upstream-listing.js';
-import { UpstreamProcess } from './upstream-process.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -199,5 +209,144 @@ function plainResult({ content, structuredContent, isError, _meta }: Loose<Upstr
     ...defined({ structuredContent }),
     isError: isError === true,
     ...defined({ _meta }),
+  };
+}
+
+/** So many lines of stderr are kept for the message of a server that has exited, each of this length at most. */
+const LAST_LINES = 10;
+const LONGEST_LINE = 300;
+
+/** How long the rest of stderr may take. A process that the server has started may keep it open forever. */
+const LAST_OUTPUT_MS = 1_000;
+
+/** A server over stdio, with how its process ended. */
+class UpstreamProcess extends StdioClientTransport {
+  readonly #command: string;
+  readonly #lines: string[] = [];
+  readonly #written: Promise<unknown>;
+  #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
+
+  /**
+   * @param say receives what the server writes to stderr, a line at a time.
+   * @param mask masks secrets: the part of one that is left of a shortened line could not be found any more.
+   */
+  constructor(
+    parameters: StdioServerParameters,
+    say: (line: string) => void,
+    mask: (text: string) => string,
+  ) {
+    super({ ...parameters, stderr: 'pipe' });
+    const command = [parameters.command, ...(parameters.args ?? [])].join(' ');
+    this.#command = clipText(escapeUnprintable(mask(command)), LONGEST_LINE);
+    const lines = createInterface({ input: this.stderr as Readable });
+    lines.on('line', (line) => {
+      say(line);
+      if (line.trim() === '') return;
+      this.#lines.push(clipText(escapeUnprintable(mask(line)), LONGEST_LINE));
+      if (this.#lines.length > LAST_LINES) this.#lines.shift();
+    });
+    this.#written = once(lines, 'close');
+  }
+
+  override async start(): Promise<void> {
+    await super.start();
+    // The class of the SDK keeps the process to itself, and does not pass on how it ended.
+    const { _process: process } = this as unknown as { readonly _process?: ChildProcess };
+    process?.once('exit', (code, signal) => {
+      this.#exit = { code, signal };
+    });
+  }
+
+  /** How the process ended, as a sentence with the end of its stderr; nothing while it runs. */
+  async endText(): Promise<string | undefined> {
+    if (this.#exit === undefined) return undefined;
+    await Promise.race([this.#written, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
+    return upstreamTexts.exited(this.#command, this.#exit, this.#lines);
+  }
+}
+
+/** How long each request for a token may take. */
+const TOKEN_TIMEOUT_MS = 30_000;
+
+/** Thrown where there is no token for a request, which was not handled then. */
+class NoTokenError extends Error {
+  override readonly name = 'NoTokenError';
+}
+
+/**
+ * Sends the requests for an upstream server with tokens, by the grant for client credentials (RFC 6749, section 4.4). One
+ * is asked for when the server asks for it, and again when it has expired. Tokens are kept in memory, for one connection.
+ *
+ * The transport of the SDK could do so by itself. It would refuse a call whose token expires while another call has got a
+ * new one, and would send the headers of the server to its authorization server.
+ */
+class ClientCredentials {
+  readonly #server: HttpUpstream;
+  readonly #provider: ClientCredentialsProvider;
+  readonly #secrets: ConnectionSecrets;
+  #renewal: Promise<void> | undefined;
+
+  constructor(
+    server: HttpUpstream,
+    { issuer, clientId, clientSecret, scope }: NonNullable<HttpUpstream['auth']>,
+    secrets: ConnectionSecrets,
+  ) {
+    this.#server = server;
+    this.#secrets = secrets;
+    this.#provider = new ClientCredentialsProvider({
+      clientId,
+      clientSecret,
+      clientName: 'stepwright',
+      expectedIssuer: issuer,
+      ...defined({ scope }),
+    });
+  }
+
+  /** @throws NoTokenError */
+  readonly fetch: FetchLike = async (url, init) => {
+    const token = this.#token;
+    const response = await fetch(url, this.#authorized(init));
+    if (response.status !== 401) return response;
+    await response.body?.cancel();
+    // Another request may have got one in the meantime.
+    if (this.#token === token) {
+      this.#renewal ??= this.#renew(response).finally(() => {
+        this.#renewal = undefined;
+      });
+      await this.#renewal;
+    }
+    return fetch(url, this.#authorized(init));
+  };
+
+  get #token(): string | undefined {
+    return this.#provider.tokens()?.access_token;
+  }
+
+  #authorized(init: RequestInit = {}): RequestInit {
+    const headers = new Headers(init.headers);
+    if (this.#token !== undefined) headers.set('authorization', `Bearer ${this.#token}`);
+    return { ...init, headers };
+  }
+
+  async #renew(refusal: Response): Promise<void> {
+    try {
+      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refusal);
+      await auth(this.#provider, {
+        serverUrl: this.#server.url,
+        ...defined({ resourceMetadataUrl, scope }),
+        fetchFn: this.#fetchForToken,
+      });
+    } catch (error) {
+      throw new NoTokenError(reasonOf(error), { cause: error });
+    }
+    if (this.#token !== undefined) this.#secrets.addToken(this.#token);
+  }
+
+  /** The server itself gets its headers, also where it says which authorization server it trusts. */
+  readonly #fetchForToken: FetchLike = (url, init = {}) => {
+    const { origin } = new URL(this.#server.url);
+    const headers = new Headers(new URL(url).origin === origin ? this.#server.headers : {});
+    for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+    return fetch(url, { ...init, headers, signal: AbortSignal.timeout(TOKEN_TIMEOUT_MS) });
   };
 }

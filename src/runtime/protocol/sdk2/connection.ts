@@ -4,8 +4,8 @@ import { ConnectionClosed } from '../../runs/request.js';
 import { InFlight } from '../../server/requests/limits.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
 import { encodedLog } from '../../tools/log.js';
+import { changeNotification, drained } from '../../transports/messages.js';
 import type { Connection, ConnectionSettings, MessageTransport } from '../../transports/protocol-adapter.js';
-import { changeNotification, drained } from '../../transports/request-parts.js';
 import { StatelessServers } from './stateless.js';
 
 /** Answers the requests of one client over a transport. The server of the SDK is the same for all of them. */

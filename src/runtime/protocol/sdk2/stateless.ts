@@ -26,8 +26,8 @@ import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, type ClientState } from '../../transports/answer-request.js';
+import { continuedTask, progressOf, shownHeaders } from '../../transports/messages.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
-import { continuedTask, progressOf, shownHeaders } from '../../transports/request-parts.js';
 import { type Askable, OpenCall, OpenCalls } from './open-calls.js';
 import {
   answerTask,

@@ -8,7 +8,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, text } from '../../transports/answer-request.js';
-import { TASK_POLL_MS } from '../../transports/request-parts.js';
+import { TASK_POLL_MS } from '../../transports/messages.js';
 
 // Tasks as the extension of revision 2026-07-28 has them: the server decides which calls are tasks.
 
