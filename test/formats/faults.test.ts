@@ -166,6 +166,22 @@ describe('nodes', () => {
       '{ b: { on: [{ when: "true", goto: a }], on_error: { retry: 1 } }, a: { call: t } }',
       /SW5018 a node of type `branch` takes no `on_error`/,
     ],
+    [
+      '{ b: { on: [{ when: "true", goto: a }, { default: aa }] }, a: { call: t } }',
+      'f:4:62 SW5016 `goto` of node `b` names `aa`, which is not a node of the same list (did you mean `a`?)',
+    ],
+    [
+      '{ a: { call: t, retries: 2 } }',
+      'f:4:28 SW5018 a node of type `call` takes no `retries` (write `on_error: { retry: 2 }`)',
+    ],
+    [
+      '{ a: { call: t, fallback: b } }',
+      /SW5018 .* takes no `fallback` \(write `on_error: \{ fallback: … \}`\)/,
+    ],
+    [
+      '{ a: { call: t, retrys: 2 } }',
+      /SW5005 node `a` has no `retrys` \(it has `call`, `args`, `on_error`, .*`timeout`, `id`;/,
+    ],
     ['{ continue: { call: t } }', /SW5010 'continue' is not a valid name of a node/],
     ['{ rollback_all: { call: t } }', /SW5010 'rollback_all' is not a valid name/],
     ['{ p: { branches: { x: { call: t } }, on_partial_failure: rollback_all } }', /SW4028/],

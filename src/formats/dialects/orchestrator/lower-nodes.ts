@@ -359,7 +359,16 @@ function lowerBranch(
       reports.report('SW5017', spec.at, { node: spec.id, problem: 'has no case: write `when` and `goto`' });
     return undefined;
   }
-  return { ...base, kind: 'branch', cases, ...defined({ else: first?.arm }) };
+  // A default with a fault of its own is one.
+  const hasDefault =
+    last !== undefined ||
+    list?.items.some((item) => item.kind === 'map' && entryOf(item, 'default') !== undefined);
+  return {
+    ...base,
+    kind: 'branch',
+    cases,
+    ...defined({ else: first?.arm ?? (hasDefault ? { id: 'default', body: { nodes: [] } } : undefined) }),
+  };
 }
 
 function isCase(item: Located): boolean {

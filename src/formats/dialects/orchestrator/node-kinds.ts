@@ -72,6 +72,11 @@ const MISPLACED: readonly {
     instead: 'remove it: the node has no result',
   },
   { key: 'timeout', kinds: ['branch', 'wait', 'error', 'compensate'], instead: 'remove it' },
+  ...['retry', 'retries', 'fallback'].map((key) => ({
+    key,
+    kinds: ['call', 'workflow', 'foreach', 'repeat'] as const,
+    instead: `write \`on_error: { ${key === 'fallback' ? 'fallback: …' : 'retry: 2'} }\``,
+  })),
 ];
 
 const misplacedByKind = new Map(

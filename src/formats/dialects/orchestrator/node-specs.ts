@@ -107,7 +107,8 @@ export class NodeReader {
 
   #add(id: string, at: LocatedText, kind: SpecKind, map: LocatedMap, scope: ScopeSpec): void {
     const misplaced = misplacedKeys(kind);
-    const fields = new Fields(this.#reports, map, `node \`${id}\``, keysOf(kind));
+    const keys = keysOf(kind).filter((key) => !misplaced.has(key) || entryOf(map, key) !== undefined);
+    const fields = new Fields(this.#reports, map, `node \`${id}\``, keys);
     for (const { key } of map.entries) {
       const instead = misplaced.get(key.value);
       if (instead !== undefined)
