@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type SourcePatterns, sourceNames } from '../formats/source-record.js';
+import { parseJsonDocument } from '../formats/text/json-document.js';
 import { defined } from '../graph/defined.js';
 import {
   applySeverity,
@@ -23,7 +24,7 @@ import { type CodegenSession, memoryOf, type SessionMemory } from './incremental
 import { keepRun, keepSources, memoFile } from './incremental/run-record.js';
 import { aliasedPaths, type LoaderSettings, moduleCandidates } from './schemas/loader/compile.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
-import { loadedSpecifiers, parseJsonDocument } from './source/files.js';
+import { loadedSpecifiers } from './source/files.js';
 import type { IgnoreSyntax } from './syntax.js';
 import { type OutputFile, outputState, removeRemains, type WrittenOutputs, writeOutputs } from './writer.js';
 

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { unreadPnpFile } from '../formats/plug-n-play.js';
+import { type JsonDocument, parseJsonDocument } from '../formats/text/json-document.js';
 import { defined } from '../graph/defined.js';
 import {
   applySeverity,
@@ -33,8 +34,7 @@ import { MANIFEST_FILE } from './manifest.js';
 import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
 import type { LoaderSettings } from './schemas/loader/compile.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
-import { type JsonDocument, parseJsonDocument } from './source/files.js';
-import { readTsconfig, type Tsconfig } from './source/tsconfig.js';
+import type { Tsconfig } from './source/tsconfig.js';
 import { matchingFiles, planSpecs, type SpecPlan } from './spec-plan.js';
 import { foreignFile, isForeign } from './writer.js';
 
@@ -226,7 +226,7 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   const diagnostics: Diagnostic[] = [];
   if (configFile === undefined && file === CONFIG_FILE) diagnostics.push(...secondConfigFaults(root));
 
-  const tsconfig = readTsconfig(root, config.tsconfig, inputs);
+  const tsconfig = await tsconfigIn(root, config.tsconfig, inputs);
   if (tsconfig === undefined && document.has('/tsconfig')) {
     const problem = `there is no file \`${config.tsconfig}\``;
     diagnostics.push(diagnostic('SW9002', document.placeOf('/tsconfig'), { file, problem }));
@@ -357,9 +357,12 @@ async function specsOfAll(
 const listed = (patterns: readonly string[]): string =>
   patterns.map((pattern) => `\`${pattern}\``).join(', ');
 
-function planByTsconfig(root: string, inputs: Inputs | undefined): Phase<CodegenPlan | undefined> {
+async function planByTsconfig(
+  root: string,
+  inputs: Inputs | undefined,
+): Promise<Phase<CodegenPlan | undefined>> {
   const file = 'tsconfig.json';
-  const tsconfig = readTsconfig(root, file, inputs);
+  const tsconfig = await tsconfigIn(root, file, inputs);
   const faults = tsconfigFaults(file, tsconfig);
   if (faults.length > 0) return { value: undefined, diagnostics: faults };
   const patterns =
@@ -367,6 +370,19 @@ function planByTsconfig(root: string, inputs: Inputs | undefined): Phase<Codegen
   const { value, diagnostics } = defaultRegistries(tsconfig, patterns);
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
   return { value: planOf(file, tsconfig, value), diagnostics };
+}
+
+/** Reads a tsconfig. The compiler is loaded for one that is there. */
+async function tsconfigIn(
+  root: string,
+  file: string,
+  inputs: Inputs | undefined,
+): Promise<Tsconfig | undefined> {
+  const location = path.resolve(root, file);
+  inputs?.see(location);
+  if (statSync(location, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  const { readTsconfig } = await import('./source/tsconfig.js');
+  return readTsconfig(root, file, inputs);
 }
 
 /**

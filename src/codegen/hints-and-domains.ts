@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { JsonDocument } from '../formats/text/json-document.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { pointerOf } from '../graph/json.js';
 import type { Domain, Graph } from '../graph/model.js';
@@ -7,7 +8,6 @@ import type { SourceLocation } from '../graph/source-location.js';
 import type { PlanningHints } from '../infer/tool.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
 import type { Declarations, Phase, ToolDeclaration } from './declarations.js';
-import type { JsonDocument } from './source/files.js';
 
 /** Hints of a tool of an upstream server, as the configuration has them. */
 export interface ConfiguredHints {

@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { parseJsonDocument } from '../../formats/text/json-document.js';
 import { compareText } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { Inputs } from '../incremental/inputs.js';
 import type { LoaderSettings } from '../schemas/loader/compile.js';
-import { parseJsonDocument } from './files.js';
 import { systemFor } from './program.js';
 import { ts } from './typescript.mjs';
 

@@ -1,5 +1,8 @@
+import { defined } from '../../graph/defined.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import {
   type Located,
+  type LocatedEntry,
   type LocatedText,
   pieceOffsets,
   piecesOf,
@@ -22,7 +25,7 @@ export function readJson(source: SourceText, limits: TextLimits, repeatedKey?: R
   const reports = new Reports(source);
   try {
     const root = new JsonReading(source.text, limits, reports, repeatedKey).document();
-    return { diagnostics: reports.diagnostics, ...(reports.isComplete ? { root } : {}) };
+    return { diagnostics: reports.diagnostics, ...(reports.isComplete ? defined({ root }) : {}) };
   } catch (fault) {
     if (!(fault instanceof JsonFault)) throw fault;
     if (fault.refusal !== undefined) reports.refuse(fault.refusal);
@@ -33,6 +36,25 @@ export function readJson(source: SourceText, limits: TextLimits, repeatedKey?: R
         { format: 'JSON', problem: fault.message },
       );
     return { diagnostics: reports.diagnostics };
+  }
+}
+
+/** What a lenient reading gives. */
+interface LenientJson {
+  /** Missing for an empty text, and with a fault. */
+  readonly root?: Located;
+  /** The first fault of syntax. */
+  readonly faults: readonly { readonly message: string; readonly place: SourceLocation }[];
+}
+
+/** Reads JSON of any size with comments and trailing commas. The last of two members of one name counts. */
+export function readLenientJson(source: SourceText): LenientJson {
+  try {
+    const root = new JsonReading(source.text, NO_LIMITS, new Reports(source), undefined, true).document();
+    return { faults: [], ...defined({ root }) };
+  } catch (fault) {
+    if (!(fault instanceof JsonFault)) throw fault;
+    return { faults: [{ message: fault.message, place: source.place(fault.offset, fault.offset + 1) }] };
   }
 }
 
@@ -49,6 +71,12 @@ class JsonFault extends Error {
 }
 
 const SPACES = /[ \t\n\r]*/y;
+const SPACES_AND_COMMENTS = /(?:[ \t\n\r]+|\/\/[^\n\r]*|\/\*[\s\S]*?\*\/)*/y;
+/** The depth is that of the stack. */
+const NO_LIMITS: TextLimits = {
+  ...{ length: Number.POSITIVE_INFINITY, depth: 1_000, tokens: Number.POSITIVE_INFINITY },
+  ...{ aliases: 0, expanded: 0, attributes: 0 },
+};
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const WORD = /[A-Za-z_$][\w$]*/y;
 const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|.)/g;
@@ -58,23 +86,47 @@ const WORDS: ReadonlyMap<string, true | false | null> = new Map([
   ['null', null],
 ]);
 
+/** The entries of a map, of which the last of two with one name counts. */
+class LastEntries {
+  readonly #byName = new Map<string, LocatedEntry>();
+
+  get entries(): readonly LocatedEntry[] {
+    return [...this.#byName.values()];
+  }
+
+  add(key: LocatedText, value: Located): void {
+    this.#byName.set(key.value, { key, value });
+  }
+}
+
 class JsonReading {
   readonly #text: string;
   readonly #limits: TextLimits;
   readonly #reports: Reports;
   readonly #repeatedKey: RepeatedKey | undefined;
+  readonly #isLenient: boolean;
   #index = 0;
   #depth = 0;
   #tokens = 0;
 
-  constructor(text: string, limits: TextLimits, reports: Reports, repeatedKey?: RepeatedKey) {
+  constructor(
+    text: string,
+    limits: TextLimits,
+    reports: Reports,
+    repeatedKey?: RepeatedKey,
+    isLenient = false,
+  ) {
+    this.#isLenient = isLenient;
     this.#text = text;
     this.#limits = limits;
     this.#reports = reports;
     this.#repeatedKey = repeatedKey;
   }
 
-  document(): Located {
+  /** Undefined for an empty text of a lenient reading. */
+  document(): Located | undefined {
+    this.#spaces();
+    if (this.#isLenient && this.#index === this.#text.length) return undefined;
     const root = this.#value('');
     this.#spaces();
     if (this.#index < this.#text.length) throw this.#unexpected('nothing more');
@@ -104,7 +156,7 @@ class JsonReading {
 
   #map(pointer: string): Located {
     const start = this.#index;
-    const map = new MapEntries(this.#reports, this.#repeatedKey);
+    const map = this.#isLenient ? new LastEntries() : new MapEntries(this.#reports, this.#repeatedKey);
     this.#items('}', () => {
       if (this.#text[this.#index] !== '"') throw this.#unexpected('a key in double quotes');
       const key = this.#string(pointer);
@@ -134,6 +186,10 @@ class JsonReading {
     }
     for (;;) {
       this.#spaces();
+      if (this.#isLenient && this.#text[this.#index] === close) {
+        this.#index += 1;
+        return;
+      }
       item();
       this.#spaces();
       const next = this.#text[this.#index];
@@ -201,11 +257,15 @@ class JsonReading {
   }
 
   #spaces(): void {
-    this.#match(SPACES);
+    this.#match(this.#isLenient ? SPACES_AND_COMMENTS : SPACES);
   }
 
   #stop(what: string, limit: number): never {
-    throw new JsonFault(this.#index, '', overLimit(this.#index, what, limit));
+    throw new JsonFault(
+      this.#index,
+      `it has more than ${limit} ${what}`,
+      overLimit(this.#index, what, limit),
+    );
   }
 
   #unexpected(wanted: string): JsonFault {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseJsonDocument } from '../../../codegen/source/files.js';
 import type { ToolContext } from '../../../decorators/context.js';
+import { parseJsonDocument } from '../../../formats/text/json-document.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
