@@ -246,8 +246,44 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
       : await namedRegistries(root, inputs, file, config.registries, document);
   // Of a tsconfig that cannot be read, that it names no sources is an echo.
   if (config.registries !== undefined || isTsconfigSound) diagnostics.push(...registries.diagnostics);
+  return withSettings(root, file, { value: registries.value, diagnostics }, reading.value, tsconfig);
+}
+
+/**
+ * Plans a project without TypeScript: it has neither registries in its configuration nor a tsconfig. Its one registry
+ * has spec files alone, and is not written.
+ *
+ * @returns `undefined` for a project with TypeScript, and for one without spec files and upstream servers.
+ */
+export async function planData({
+  root,
+  configFile,
+}: PlanOptions): Promise<Phase<CodegenPlan | undefined> | undefined> {
+  const file = configFile ?? configFileOf(root);
+  if (file === undefined) return undefined;
+  const { value, diagnostics: faults } = readConfig(root, file);
+  if (value === undefined)
+    return existsSync(path.join(root, 'tsconfig.json')) ? undefined : { value, diagnostics: faults };
+  const { config, document } = value;
+  if ((config.specs ?? config.upstream) === undefined || readsTypeScript(root, value)) return undefined;
+  const diagnostics = [
+    ...(configFile === undefined && file === CONFIG_FILE ? secondConfigFaults(root) : []),
+    ...severityFaults(config.severity, document),
+  ];
+  const registries = [{ out: DEFAULT_OUT, files: [], patterns: [] }];
+  return withSettings(root, file, { value: registries, diagnostics }, value, undefined);
+}
+
+/** Adds spec files and the other settings of a configuration to its registries. */
+async function withSettings(
+  root: string,
+  file: string,
+  registries: Phase<readonly RegistryPlan[]>,
+  { config, document }: ReadConfig,
+  tsconfig: Tsconfig | undefined,
+): Promise<Phase<CodegenPlan | undefined>> {
   const withSpecs = await specsOfAll(root, file, registries.value, { config, document });
-  diagnostics.push(...withSpecs.diagnostics);
+  const diagnostics = [...registries.diagnostics, ...withSpecs.diagnostics];
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
   const hints = configuredHints(config.upstream ?? {}, document);
   const plan = planOf(config.tsconfig, tsconfig, withSpecs.value, config);
@@ -263,6 +299,8 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
 /** The upstream servers of a configuration. */
 export interface ConfiguredUpstream {
   readonly servers: UpstreamConfig;
+  /** Whether the project has TypeScript, to which classes of their tools belong. */
+  readonly hasTypeScript: boolean;
   /** Where a setting is written; `path` leads to it from `upstream`. */
   placeOf(path: readonly (string | number)[]): SourceLocation | undefined;
 }
@@ -270,13 +308,21 @@ export interface ConfiguredUpstream {
 /** The upstream servers of the configuration, which may name no sources yet. */
 export function readUpstream({ root, configFile }: PlanOptions): Phase<ConfiguredUpstream | undefined> {
   const file = configFile ?? configFileOf(root);
-  if (file === undefined) return { value: { servers: {}, placeOf: () => undefined }, diagnostics: [] };
+  if (file === undefined)
+    return { value: { servers: {}, hasTypeScript: true, placeOf: () => undefined }, diagnostics: [] };
   const { value, diagnostics } = readConfig(root, file);
   if (value === undefined) return { value, diagnostics };
   const { config, document } = value;
   const placeOf = (path: readonly (string | number)[]): SourceLocation =>
     document.keyPlaceOf(pointerOf(['upstream', ...path]));
-  return { value: { servers: config.upstream ?? {}, placeOf }, diagnostics };
+  const hasTypeScript = readsTypeScript(root, value);
+  return { value: { servers: config.upstream ?? {}, hasTypeScript, placeOf }, diagnostics };
+}
+
+/** Whether a configuration has registries to write, or a tsconfig that names sources. */
+function readsTypeScript(root: string, { config, document }: ReadConfig): boolean {
+  const isNamed = config.registries !== undefined || document.has('/tsconfig');
+  return isNamed || existsSync(path.resolve(root, config.tsconfig));
 }
 
 /** The registries of a configuration, with what keeps them from being made. */

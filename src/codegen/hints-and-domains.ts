@@ -7,7 +7,7 @@ import { nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { PlanningHints } from '../infer/tool.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
-import type { Declarations, Phase, ToolDeclaration } from './declarations.js';
+import type { Phase, ToolDeclaration } from './declarations.js';
 
 /** Hints of a tool of an upstream server, as the configuration has them. */
 export interface ConfiguredHints {
@@ -28,10 +28,10 @@ export interface HintPlaces {
 }
 
 /** The hints of a registry's tools, by the names that the registry gives tools. */
-export interface LinkedHints {
-  readonly hints: ReadonlyMap<ToolDeclaration, PlanningHints>;
+export interface LinkedHints<T = ToolDeclaration> {
+  readonly hints: ReadonlyMap<T, PlanningHints>;
   /** For the tools whose hints the configuration has. */
-  readonly places: ReadonlyMap<ToolDeclaration, HintPlaces>;
+  readonly places: ReadonlyMap<T, HintPlaces>;
 }
 
 /** The hints under `upstream` of a configuration. */
@@ -57,13 +57,13 @@ export function configuredHints(upstream: UpstreamConfig, document: JsonDocument
  * Adds the hints of a configuration to those of classes; an option of the configuration wins. A server without a tool in
  * the registry has no hints in it.
  */
-export function withConfiguredHints(
-  declared: Phase<ReadonlyMap<ToolDeclaration, PlanningHints>>,
+export function withConfiguredHints<T extends Pick<ToolDeclaration, 'name' | 'upstream'>>(
+  declared: Phase<ReadonlyMap<T, PlanningHints>>,
   configured: readonly ConfiguredHints[],
-  { tools }: Declarations,
-): Phase<LinkedHints> {
+  { tools }: { readonly tools: readonly T[] },
+): Phase<LinkedHints<T>> {
   const hints = new Map(declared.value);
-  const places = new Map<ToolDeclaration, HintPlaces>();
+  const places = new Map<T, HintPlaces>();
   const diagnostics: Diagnostic[] = [...declared.diagnostics];
   const registryNames = tools.map(({ name }) => name);
   for (const argument of configured) {

@@ -45,7 +45,14 @@ interface SpecReading {
 
 /** The spec files of a registry, which can be checked against its parts. */
 export interface SpecFiles {
-  check(declared: Phase<Declarations>, environment: CheckEnvironment): LinkedSpecs;
+  check(declared: Phase<DeclaredNames>, environment: CheckEnvironment): LinkedSpecs;
+}
+
+/** What else a registry has, by name. */
+export interface DeclaredNames {
+  readonly tools: readonly Pick<Declarations['tools'][number], 'name' | 'title' | 'description'>[];
+  readonly workflows: readonly Pick<Declarations['workflows'][number], 'name' | 'namePlace'>[];
+  readonly prompts: readonly Pick<Declarations['prompts'][number], 'name' | 'namePlace'>[];
 }
 
 /** The workflows of the spec files of a registry. */
@@ -88,7 +95,7 @@ async function readSpec(
 function linkSpecs(
   plan: SpecPlan,
   written: readonly LoweredSpec[],
-  declared: Phase<Declarations>,
+  declared: Phase<DeclaredNames>,
   environment: CheckEnvironment,
 ): LinkedSpecs {
   const declarations = declared.value;
@@ -122,7 +129,7 @@ const MISSING: ReadonlySet<DiagnosticCode> = new Set(['SW4001', 'SW4026']);
  */
 function withOwnNames(
   specs: readonly LoweredSpec[],
-  { workflows, prompts }: Declarations,
+  { workflows, prompts }: DeclaredNames,
 ): { readonly specs: readonly LoweredSpec[]; readonly faults: readonly Diagnostic[] } {
   const faults: Diagnostic[] = [];
   const named = [
@@ -178,7 +185,7 @@ function isAlwaysThere(value: Expr): boolean {
   }
 }
 
-function schemaText({ tools, workflows }: CheckEnvironment, declarations: Declarations): string {
+function schemaText({ tools, workflows }: CheckEnvironment, declarations: DeclaredNames): string {
   const described = declarations.tools.map(({ name, title, description }) => ({
     name,
     title,

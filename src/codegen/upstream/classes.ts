@@ -30,14 +30,15 @@ export function classesHeader(server: string): string {
 }
 
 /** Prints a module with a tool class for each tool of a snapshot: the same text for the same snapshot. */
-export function classesText({ server, snapshot, visibility }: ClassesRequest): ClassesText {
+export function classesText(request: ClassesRequest): ClassesText {
+  const { server, snapshot } = request;
   const { tools, notes } = usableTools(snapshot.tools);
   const named = nameTools(server, tools);
   for (const { tool, toolName } of named) {
     if (toolName !== `${server}_${tool.name}`)
       notes.push(`tool ${printString(tool.name)} is named ${printString(toolName)}`);
   }
-  const classes = named.map((each) => classText(each, server, visibility));
+  const classes = named.map((each) => classText(each, request));
   const isUntyped = named.some(({ tool }) => tool.outputSchema === undefined);
   const imports = [...(isUntyped ? ['type Json'] : []), 'Tool', 'type ToolContext'];
   const lines = [
@@ -116,20 +117,30 @@ function hasPrototypeKey(value: Json): boolean {
   return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototypeKey);
 }
 
-function classText({ tool, toolName, className }: NamedTool, server: string, visibility: string): string {
+/** The options of the decorator of an upstream tool, which are all that is known about it. */
+export function toolOptions(
+  { tool, toolName }: Pick<NamedTool, 'tool' | 'toolName'>,
+  { server, visibility }: Pick<ClassesRequest, 'server' | 'visibility'>,
+) {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
   const isClientTool = visibility === 'client';
-  const options: LiteralObject = {
+  return defined({
     name: toolName,
     title,
     description: description ?? tool.name,
     inputSchema,
     outputSchema,
-    listedSchema: isClientTool && combinatorsOf(inputSchema).length > 0 ? 'flat' : undefined,
+    listedSchema: isClientTool && combinatorsOf(inputSchema).length > 0 ? ('flat' as const) : undefined,
     annotations: knownAnnotations(annotations),
     visibility: isClientTool ? undefined : visibility,
     upstream: { server, tool: tool.name },
-  };
+  });
+}
+
+function classText(named: NamedTool, request: ClassesRequest): string {
+  const { tool, className } = named;
+  const { description, inputSchema, outputSchema } = tool;
+  const options: LiteralObject = toolOptions(named, request);
   const output = outputSchema === undefined ? 'Json' : `${className}Output`;
   const comment = docComment(description);
   return [
@@ -153,11 +164,11 @@ function declaration(name: string, schema: JsonSchema): string {
 }
 
 /** A server may send more than MCP defines. */
-function knownAnnotations(annotations: UpstreamTool['annotations']): LiteralObject | undefined {
+function knownAnnotations(annotations: UpstreamTool['annotations']) {
   if (annotations === undefined) return undefined;
   const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
-  const specified = { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint };
-  return Object.values(specified).some((value) => value !== undefined) ? specified : undefined;
+  const specified = defined({ title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint });
+  return Object.keys(specified).length > 0 ? specified : undefined;
 }
 
 /** Codegen reads literals alone: a long text is one of them, not a sum of lines. */
