@@ -1,13 +1,6 @@
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/names.js';
-import {
-  type Command,
-  Misuse,
-  missingCompilers,
-  type Output,
-  suggestionOrNames,
-  texts,
-} from './command-line.js';
+import { type Command, Misuse, type Output, suggestionOrNames, texts } from './command-line.js';
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -25,14 +18,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   infer: async () => (await import('./commands/infer.js')).inferCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
-
-/** Commands that read TypeScript. The compilers are optional peers: a server that only runs is installed without them. */
-const NEED_COMPILERS: ReadonlySet<string> = new Set(['codegen', 'check', 'graph', 'pull']);
-
-/** Help, and a run of a store, are shown without sources. */
-function isWithoutCompilers(arg: string): boolean {
-  return arg === '--help' || arg === '--run' || arg.startsWith('--run=');
-}
 
 /**
  * Runs a command line.
@@ -63,11 +48,6 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     const text = first.startsWith('-') ? unknownOption(first) : unknownCommand(first);
     output.err(`${text}\n`);
     return 2;
-  }
-  const missing = NEED_COMPILERS.has(first) && !rest.some(isWithoutCompilers) ? missingCompilers() : [];
-  if (missing.length > 0) {
-    output.err(`${texts.missingPackages(first, missing)}\n`);
-    return 1;
   }
   try {
     const command = await load();

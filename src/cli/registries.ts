@@ -2,8 +2,11 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckEnvironment } from '../check/check-graph.js';
+import type { CodegenOptions, CodegenResult } from '../codegen/codegen.js';
+import type { PlanOptions } from '../codegen/config.js';
 import type { LoaderSettings } from '../codegen/schemas/loader/compile.js';
 import { defined } from '../graph/defined.js';
+import { hasErrors } from '../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
@@ -29,6 +32,12 @@ export interface RegistryChoice {
   readonly callsNothing?: boolean;
   /** Whether the command can do without a registry: it names spec files. */
   readonly hasFiles?: boolean;
+  /**
+   * Of a project without TypeScript, whether the workflows of its spec files are in the registry: `'needed'`, and their
+   * faults are reported; `'sound'`, if they have no faults; or not, since the command reads the files itself. Default:
+   * `'needed'`.
+   */
+  readonly specs?: 'needed' | 'sound' | 'read';
 }
 
 export interface OpenRegistry {
@@ -43,6 +52,8 @@ export interface OpenRegistries {
   readonly options: ServerSettings & UntypedFactories;
   /** The upstream servers of the configuration. */
   readonly upstream?: UpstreamConfig;
+  /** The patterns of spec files, in a project without TypeScript. */
+  readonly specs?: readonly string[];
 }
 
 /**
@@ -163,6 +174,9 @@ interface Modules {
   readonly loader?: LoaderSettings;
   /** The upstream servers of the configuration. */
   readonly upstream?: UpstreamConfig;
+  /** The registry, in a project without TypeScript. */
+  readonly data?: OpenRegistry;
+  readonly specs?: readonly string[];
 }
 
 const COMPILED = /\.[cm]?js$/;
@@ -171,21 +185,21 @@ const COMPILED = /\.[cm]?js$/;
 async function findModules(
   command: string,
   root: string,
-  { config, registry, options }: RegistryChoice,
+  choice: RegistryChoice,
   output: Output,
 ): Promise<Modules | number> {
+  const { config, registry, options } = choice;
   const inRoot = (file: string) => ({ file, path: path.resolve(root, file) });
   const isCompiled = registry !== undefined && COMPILED.test(registry);
   if (isCompiled && (options === undefined || COMPILED.test(options))) {
     return { registries: [inRoot(registry)], ...(options === undefined ? {} : { options: inRoot(options) }) };
   }
-  const missing = missingCompilers();
-  if (missing.length > 0) {
-    output.err(`${texts.missingPackages(command, missing)}\n`);
-    return 1;
-  }
-  const { planCodegen } = await import('../codegen/config.js');
-  const plan = await planCodegen({ root, ...defined({ configFile: config }) });
+  const { planCodegen, planData } = await import('../codegen/config.js');
+  const planned = { root, ...defined({ configFile: config }) };
+  if (registry === undefined && (await planData(planned)) !== undefined)
+    return dataModules(command, planned, choice, output);
+  if (isWithoutCompilers(command, output)) return 1;
+  const plan = await planCodegen(planned);
   if (plan.value === undefined) {
     output.err(formatDiagnostics(plan.diagnostics, () => undefined, { color: output.color }));
     return 1;
@@ -207,8 +221,70 @@ async function findModules(
   };
 }
 
-async function load({ registries, options }: Modules): Promise<OpenRegistries> {
-  const opened: OpenRegistry[] = [];
+/** Whether what reads TypeScript is not installed, which is reported. */
+export function isWithoutCompilers(command: string, output: Output): boolean {
+  const missing = missingCompilers();
+  if (missing.length > 0) output.err(`${texts.missingPackages(command, missing)}\n`);
+  return missing.length > 0;
+}
+
+/**
+ * Reads and checks the project of a command by codegen. A project without TypeScript needs no compiler for it.
+ *
+ * @returns an exit code if what reads TypeScript is not installed, which is reported.
+ */
+export async function readProject(
+  command: string,
+  options: CodegenOptions,
+  output: Output,
+): Promise<CodegenResult | number> {
+  const { root = '.', configFile } = options;
+  const { planData } = await import('../codegen/config.js');
+  if ((await planData({ root: realpathSync(root), ...defined({ configFile }) })) !== undefined) {
+    const { checkDataProject } = await import('../codegen/data-project.js');
+    return checkDataProject(options);
+  }
+  if (isWithoutCompilers(command, output)) return 1;
+  const { runCodegen } = await import('../codegen/codegen.js');
+  return runCodegen(options);
+}
+
+/** Reads a project without TypeScript, whose registry is made of snapshots and spec files. */
+async function dataModules(
+  command: string,
+  planned: PlanOptions,
+  { options, specs: use = 'needed' }: RegistryChoice,
+  output: Output,
+): Promise<Modules | number> {
+  const { root, configFile = 'stepwright.config.json' } = planned;
+  const { readDataProject } = await import('../codegen/data-project.js');
+  const read = await readDataProject(planned);
+  const project = read?.value;
+  const all = [...(read?.diagnostics ?? []), ...(project?.faults ?? [])];
+  if (use === 'needed') all.push(...(project?.diagnostics ?? []));
+  if (project === undefined || hasErrors(all)) {
+    const { readSourceIn } = await import('../codegen/diagnostics.js');
+    output.err(formatDiagnostics(all, readSourceIn(root), { color: output.color }));
+    return 1;
+  }
+  const { tools, graphs, plan } = project;
+  const { server, upstream, domains, loader, registries } = plan;
+  const module = options ?? server;
+  const isCompiled = module === undefined || COMPILED.test(module);
+  if (!isCompiled && isWithoutCompilers(command, output)) return 1;
+  const { dataRegistry } = await import('../runtime/tools/data-registry.js');
+  const parts = { tools, graphs: use === 'read' ? [] : graphs, ...defined({ domains }) };
+  return {
+    registries: [],
+    data: { file: configFile, registry: dataRegistry(parts) },
+    ...(module === undefined ? {} : { options: { file: module, path: path.resolve(root, module) } }),
+    ...(isCompiled ? {} : { loader }),
+    ...defined({ upstream, specs: registries[0]?.specs?.patterns }),
+  };
+}
+
+async function load({ registries, options, data, specs }: Modules): Promise<OpenRegistries> {
+  const opened: OpenRegistry[] = data === undefined ? [] : [data];
   for (const { file, path: from } of registries) {
     if (!existsSync(from))
       throw new ModuleFault(
@@ -223,7 +299,11 @@ async function load({ registries, options }: Modules): Promise<OpenRegistries> {
     opened.push({ file: 'no registry', registry: emptyRegistry });
   }
   const fileOptions = options === undefined ? {} : await loadOptions(options);
-  return { registries: opened as unknown as OpenRegistries['registries'], options: fileOptions };
+  return {
+    registries: opened as unknown as OpenRegistries['registries'],
+    options: fileOptions,
+    ...defined({ specs }),
+  };
 }
 
 async function loadOptions({ file, path: from }: ModulePath): Promise<OpenRegistries['options']> {

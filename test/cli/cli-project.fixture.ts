@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { builtPackage } from '../built-package.js';
 
 /** A project elsewhere, in which the built package is installed. */
@@ -22,9 +23,41 @@ export interface CliProject {
 
 /** Makes a project whose `tsconfig.json` has these compiler options beside the usual ones. */
 export function cliProject(compilerOptions: object = {}): CliProject {
+  const project = emptyProject(builtPackage());
+  const usual = { module: 'NodeNext', target: 'ES2022', lib: ['ES2023'], strict: true };
+  project.write('package.json', '{ "type": "module" }\n');
+  project.write('tsconfig.json', JSON.stringify({ compilerOptions: { ...usual, ...compilerOptions } }));
+  return project;
+}
+
+/** Makes an empty project whose Stepwright is installed without compilers: with its own dependencies alone. */
+export function bareProject(): CliProject {
+  const installed = mkdtempSync(path.join(tmpdir(), 'stepwright-bare-'));
+  const own = path.join(installed, 'node_modules/stepwright');
+  cpSync(builtPackage(), own, { recursive: true });
+  const { dependencies } = JSON.parse(readFileSync(path.join(own, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  for (const name of Object.keys(dependencies)) {
+    const link = path.join(installed, 'node_modules', name);
+    mkdirSync(path.dirname(link), { recursive: true });
+    symlinkSync(fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)), link, 'junction');
+  }
+  const project = emptyProject(own);
+  const remove = (): void => {
+    project.remove();
+    rmSync(installed, { recursive: true, force: true });
+  };
+  return { ...project, remove };
+}
+
+/** Makes an empty folder in which a package is installed. */
+function emptyProject(installed: string): CliProject {
   const root = mkdtempSync(path.join(tmpdir(), 'stepwright-cli-'));
-  const main = path.join(builtPackage(), 'dist/cli/main.js');
-  const project: CliProject = {
+  const main = path.join(installed, 'dist/cli/main.js');
+  mkdirSync(path.join(root, 'node_modules'));
+  symlinkSync(installed, path.join(root, 'node_modules/stepwright'), 'junction');
+  return {
     root,
     main,
     write(file, text) {
@@ -38,10 +71,4 @@ export function cliProject(compilerOptions: object = {}): CliProject {
     },
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
-  mkdirSync(path.join(root, 'node_modules'));
-  symlinkSync(builtPackage(), path.join(root, 'node_modules/stepwright'), 'junction');
-  const usual = { module: 'NodeNext', target: 'ES2022', lib: ['ES2023'], strict: true };
-  project.write('package.json', '{ "type": "module" }\n');
-  project.write('tsconfig.json', JSON.stringify({ compilerOptions: { ...usual, ...compilerOptions } }));
-  return project;
 }

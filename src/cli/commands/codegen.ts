@@ -6,6 +6,7 @@ import type { RunName } from '../../codegen/incremental/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
 import { COMMON_OPTIONS, changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
+import { isWithoutCompilers, readProject } from '../registries.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -67,7 +68,9 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   const name = { root, ...defined({ configFile: config }) };
   if (options.watch) return watch({ ...name, cache: !noCache }, format, output);
   const result =
-    (noCache ? undefined : await unchanged(name)) ?? (await compiled({ ...name, check, cache: !noCache }));
+    (noCache ? undefined : await unchanged(name)) ??
+    (await readProject(check ? 'check' : 'codegen', { ...name, check, cache: !noCache }, output));
+  if (typeof result === 'number') return result;
   const isFaulty = result.diagnostics.length > 0 && (await printDiagnostics(result, format, output));
   printStacks(result, output);
   // With JSON on the standard output, notes go to the standard error.
@@ -79,6 +82,7 @@ async function run(options: RunOptions, output: Output): Promise<number> {
 
 /** Prints a line for each run, until a signal ends it. */
 async function watch(options: CodegenOptions, format: Format, output: Output): Promise<number> {
+  if (isWithoutCompilers('codegen', output)) return 1;
   const { watchCodegen } = await import('../../codegen/watch.js');
   const note = format === 'json' ? output.err : output.out;
   let printed = Promise.resolve();
@@ -114,12 +118,6 @@ function outcomeOf(result: CodegenResult | undefined, error: Error | undefined):
 
 /** What a command prints of a run. */
 type Outcome = Pick<CodegenResult, 'diagnostics' | 'written' | 'current' | 'internalErrors' | 'readSource'>;
-
-/** Loads the compilers here: neither `--help` nor a run that changes nothing needs them. */
-async function compiled(options: CodegenOptions): Promise<Outcome> {
-  const { runCodegen } = await import('../../codegen/codegen.js');
-  return runCodegen(options);
-}
 
 /** What the run comes to, where nothing has changed since the last one. */
 async function unchanged(name: RunName): Promise<Outcome | undefined> {

@@ -10,6 +10,7 @@ import type { PageChart } from '../../print/chart/page.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
 import { isNamed, Misuse, optionCommand, shortName, texts } from '../command-line.js';
+import { readProject } from '../registries.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -65,9 +66,8 @@ Options:
     if (name === undefined && format !== 'html') throw new Misuse(texts.missingWorkflow('stepwright graph'));
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
     const configured = defined({ configFile: config });
-    // Loaded here, so that `--help` works without the compilers.
-    const { runCodegen } = await import('../../codegen/codegen.js');
-    const result = await runCodegen({ root, check: true, cache: !noCache, ...configured });
+    const result = await readProject('graph', { root, check: true, cache: !noCache, ...configured }, output);
+    if (typeof result === 'number') return result;
     // SW9001 and SW9004 are about the registry files, which are not shown.
     const faults = result.diagnostics.filter(
       ({ severity, code }) => severity === 'error' && code !== 'SW9001' && code !== 'SW9004',

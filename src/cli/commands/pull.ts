@@ -1,6 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { runCodegen } from '../../codegen/codegen.js';
 import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
 import { checkServer, recordedSnapshot } from '../../codegen/upstream/check.js';
@@ -13,6 +12,7 @@ import { upstreamServers } from '../../runtime/protocol/sdk1/upstream.js';
 import { secretMask, type UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
 import { Misuse, type Output, optionCommand, texts } from '../command-line.js';
+import { readProject } from '../registries.js';
 import { checkCassette, plannedCalls } from './pull/check-cassette.js';
 import { recordServer } from './pull/record.js';
 
@@ -34,7 +34,8 @@ export const pullCommand = optionCommand(
   `Usage: stepwright pull [NAME] [options]
 
 Connects to the upstream server NAME of the configuration, records its tools as a snapshot, and writes a tool class for
-each of them beside it, and doubles for tests. Without a name it does so for all servers.
+each of them beside it, and doubles for tests. Without a name it does so for all servers. A project without TypeScript
+gets the snapshot alone.
 
 Options:
   --record         also make the calls that the configuration has as \`record\`, and write the answers to a cassette
@@ -71,7 +72,7 @@ Options:
     const names = name === undefined ? Object.keys(servers).sort() : [name];
     const misuse = misuseOf(names, servers, record);
     if (misuse !== undefined) throw new Misuse(misuse);
-    const graphs = check ? await graphsOf(project, config, print) : [];
+    const graphs = check ? await graphsOf(project, config, print, output) : [];
     if (graphs === undefined) return 1;
     // What servers log matters only where one fails.
     const said: string[] = [];
@@ -127,9 +128,11 @@ async function graphsOf(
   root: string,
   configFile: string | undefined,
   print: Pull['print'],
+  output: Output,
 ): Promise<readonly Graph[] | undefined> {
-  const named = defined({ configFile });
-  const { diagnostics, workflows } = await runCodegen({ root, ...named, check: true });
+  const result = await readProject('pull', { root, ...defined({ configFile }), check: true }, output);
+  if (typeof result === 'number') return undefined;
+  const { diagnostics, workflows } = result;
   // A registry that is stale has the same workflows as its sources will have.
   const errors = diagnostics.filter(({ severity, code }) => severity === 'error' && code !== 'SW9001');
   if (errors.length === 0) return workflows.map(({ graph }) => graph);
@@ -168,8 +171,8 @@ interface Write extends Pull {
 /** Writes what a server has listed, and its answers if they are to be recorded. */
 async function write(request: PullRequest, context: Write): Promise<boolean> {
   const { configured, upstream, record, allowsWrites } = context;
-  const { servers, placeOf } = configured;
-  const isCurrent = show(request.name, await pullServer(request), context);
+  const { servers, hasTypeScript, placeOf } = configured;
+  const isCurrent = show(request.name, await pullServer(request, hasTypeScript), context);
   if (!record || request.server.record === undefined) return isCurrent;
   const recorded = await recordServer({
     ...{ ...request, upstream, placeOf, allowsWrites },

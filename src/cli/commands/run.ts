@@ -75,50 +75,55 @@ ${REGISTRY_HELP}`,
       throw new Misuse('stepwright: `--record` records calls, and `--dry` makes none');
     const json = values.json === true || values.format === 'json';
     const hasFiles = formatOf(name) !== undefined;
-    return withRegistries('run', { ...values, callsNothing: dry, hasFiles }, output, async (open) => {
-      const target = await find(open, name, values, output);
-      if (typeof target === 'number') return target;
-      // Stdout has the result alone.
-      globalThis.console = new Console(process.stderr);
-      if (dry) {
-        return dryRunCommand({ ...target, arguments: pairs, stubs, root, json }, output);
-      }
-      const stop = new AbortController();
-      process.once('SIGINT', () => stop.abort(new Error('interrupted')));
-      const { upstream } = open.options;
-      if (record !== undefined && upstream === undefined)
-        throw new Misuse(
-          'stepwright: `--record` records calls of upstream servers, and the project has none',
-        );
-      const recording =
-        record === undefined || upstream === undefined
-          ? undefined
-          : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
-      const run = {
-        registry: target.registry,
-        options: recording === undefined ? open.options : { ...open.options, upstream: recording },
-        workflow: target.workflow,
-        workflows: target.workflows,
-        args: pairs,
-        signal: stop.signal,
-      };
-      const graph = graphOf(target);
-      const outcome = runTraitsOf(graph, target.registry).needsAgent
-        ? await runAsClient({ ...run, graph, choice: values, terminal: openTerminal(output) })
-        : await runLocally({
-            ...run,
-            progress: (_progress, _total, message) => {
-              if (message !== undefined) output.err(`${message}\n`);
-            },
-          });
-      if (record !== undefined && recording !== undefined) {
-        const file = path.resolve(root, record);
-        await mkdir(path.dirname(file), { recursive: true });
-        await writeFile(file, cassetteText(recording.cassette));
-        output.err(`${texts.written(record)}\n`);
-      }
-      return report(outcome, json, output);
-    });
+    return withRegistries(
+      'run',
+      { ...values, callsNothing: dry, hasFiles, specs: hasFiles ? 'sound' : 'needed' },
+      output,
+      async (open) => {
+        const target = await find(open, name, values, output);
+        if (typeof target === 'number') return target;
+        // Stdout has the result alone.
+        globalThis.console = new Console(process.stderr);
+        if (dry) {
+          return dryRunCommand({ ...target, arguments: pairs, stubs, root, json }, output);
+        }
+        const stop = new AbortController();
+        process.once('SIGINT', () => stop.abort(new Error('interrupted')));
+        const { upstream } = open.options;
+        if (record !== undefined && upstream === undefined)
+          throw new Misuse(
+            'stepwright: `--record` records calls of upstream servers, and the project has none',
+          );
+        const recording =
+          record === undefined || upstream === undefined
+            ? undefined
+            : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
+        const run = {
+          registry: target.registry,
+          options: recording === undefined ? open.options : { ...open.options, upstream: recording },
+          workflow: target.workflow,
+          workflows: target.workflows,
+          args: pairs,
+          signal: stop.signal,
+        };
+        const graph = graphOf(target);
+        const outcome = runTraitsOf(graph, target.registry).needsAgent
+          ? await runAsClient({ ...run, graph, choice: values, terminal: openTerminal(output) })
+          : await runLocally({
+              ...run,
+              progress: (_progress, _total, message) => {
+                if (message !== undefined) output.err(`${message}\n`);
+              },
+            });
+        if (record !== undefined && recording !== undefined) {
+          const file = path.resolve(root, record);
+          await mkdir(path.dirname(file), { recursive: true });
+          await writeFile(file, cassetteText(recording.cassette));
+          output.err(`${texts.written(record)}\n`);
+        }
+        return report(outcome, json, output);
+      },
+    );
   },
 );
 

@@ -51,9 +51,9 @@ ${REGISTRY_HELP}`,
     const hasFiles = parsed.args.length > 0;
     return withRegistries(
       'serve',
-      { ...choice, hasFiles },
+      { ...choice, hasFiles, specs: 'read' },
       output,
-      async ({ registries, options: fileOptions }) => {
+      async ({ registries, options: fileOptions, specs = [] }) => {
         const [{ registry }, ...others] = registries;
         if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
         const options = {
@@ -61,7 +61,7 @@ ${REGISTRY_HELP}`,
           ...fileOptions,
           ...defined({ store }),
           ...(off ? { offerWorkflows: false } : {}),
-          ...specsOf(fileOptions, parsed.args, choice.root),
+          ...specsOf(fileOptions, [...specs, ...parsed.args], choice.root),
         };
         // Faults are thrown here, with the repair for this command, before `serve` would end the process.
         // Its warnings come from there.
@@ -90,7 +90,7 @@ function projectInfo(root: string): Pick<ServerSettings, 'name' | 'version'> {
   }
 }
 
-/** The spec files of the options and of the command line. */
+/** The spec files of the options, of a configuration without TypeScript, and of the command line. */
 function specsOf(
   { specs }: ServerSettings,
   files: readonly string[],

@@ -8,7 +8,13 @@ import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnos
 import { counted, escapeUnprintable, singleLine } from '../../graph/printable-text.js';
 import { formatLocation } from '../../graph/source-location.js';
 import { Misuse, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
-import { environmentOf, namesRegistry, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
+import {
+  environmentOf,
+  namesRegistry,
+  REGISTRY_OPTIONS,
+  type RegistryChoice,
+  withRegistries,
+} from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -31,11 +37,12 @@ interface Validation {
 /** `stepwright validate FILE…`: checks spec files, against the tools of a registry if there is one. */
 export const validateCommand = optionCommand(
   'stepwright validate',
-  `Usage: stepwright validate FILE… [options]
+  `Usage: stepwright validate [FILE…] [options]
 
 Checks workflows in files (.yaml, .yml, .json, .xml): \`stepwright validate flights.yaml\`. The files may run each
 other's workflows. Calls are checked against the tools of the registries of the configuration, if there is one; else
-each tool is a warning. Fails with any error.
+each tool is a warning. Without a file it checks all that a configuration without TypeScript names. Fails with any
+error.
 
 Options:
   --strict         warnings are errors
@@ -48,16 +55,26 @@ ${REGISTRY_HELP}`,
   async ({ values, args }, output) => {
     const { root = '.', strict: isStrict = false, fix: repairs = false, format = 'pretty' } = values;
     // `workflows/*.yaml workflows/a.yaml` names one file twice.
-    const files = [...new Map(args.map((file) => [path.resolve(root, file), file])).values()];
-    if (files.length === 0)
+    const named = [...new Map(args.map((file) => [path.resolve(root, file), file])).values()];
+    const plan = named.length > 0 ? undefined : await dataPlan(values);
+    const files = named.length > 0 ? named : (plan?.value?.registries[0]?.specs?.files ?? []);
+    // Faults of the configuration are reported below.
+    const isFaulty = plan !== undefined && plan.value === undefined;
+    if (files.length === 0 && !isFaulty)
       throw new Misuse('stepwright: `stepwright validate` needs a file, such as `flights.yaml`');
     const validation = { files, root, isStrict, repairs, format };
     if (!namesRegistry(values)) return validate(validation, undefined, output);
-    return withRegistries('validate', values, output, ({ registries }) =>
+    return withRegistries('validate', { ...values, specs: 'sound' }, output, ({ registries }) =>
       validate(validation, environmentOf(registries), output),
     );
   },
 );
+
+/** What a configuration without TypeScript names. */
+async function dataPlan({ root = '.', config }: RegistryChoice) {
+  const { planData } = await import('../../codegen/config.js');
+  return planData({ root: path.resolve(root), ...defined({ configFile: config }) });
+}
 
 async function validate(
   { files, root, isStrict, repairs, format }: Validation,

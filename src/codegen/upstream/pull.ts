@@ -41,8 +41,15 @@ export function upstreamFiles(
   };
 }
 
-/** Writes the snapshot of a server, its classes and their doubles, each only if it changes. */
-export async function pullServer({ root, name, server, listing }: PullRequest): Promise<PullResult> {
+/**
+ * Writes the snapshot of a server, its classes and their doubles, each only if it changes.
+ *
+ * @param hasTypeScript whether classes and doubles are written.
+ */
+export async function pullServer(
+  { root, name, server, listing }: PullRequest,
+  hasTypeScript: boolean,
+): Promise<PullResult> {
   const files = upstreamFiles(name, server);
   const snapshot = snapshotOf(listing);
   const { visibility = 'workflow' } = server;
@@ -53,9 +60,11 @@ export async function pullServer({ root, name, server, listing }: PullRequest): 
       text: snapshotText(snapshot),
       isOurs: (present) => parseSnapshot(present) !== undefined,
     },
-    { file: files.classes, text },
-    { file: files.doubles, text: doublesText({ server: name, snapshot, classes: files.classes }) },
   ];
+  if (hasTypeScript) {
+    const doubles = doublesText({ server: name, snapshot, classes: files.classes });
+    outputs.push({ file: files.classes, text }, { file: files.doubles, text: doubles });
+  }
   return { ...(await writePulled(root, outputs)), notes };
 }
 

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { ToolContext } from '../../../decorators/context.js';
 import { parseJsonDocument } from '../../../formats/text/json-document.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { JsonObject } from '../../../graph/json.js';
-import type { Registry, ToolEntry } from '../../../runtime/tools/registry.js';
+import { dataRegistry } from '../../../runtime/tools/data-registry.js';
 import { createToolset, type Toolset } from '../../../runtime/tools/toolset.js';
 import { type Interaction, isRecorded, parseCassette } from '../../../runtime/upstream/cassette.js';
 import type { UpstreamServer } from '../../../runtime/upstream/config.js';
@@ -73,7 +72,12 @@ interface Misfit {
 /** Replays calls over tools, by the same checks as a server makes. */
 function replaying(tools: readonly UpstreamTool[]): (call: Interaction) => Promise<Misfit | undefined> {
   let answering: Interaction | undefined;
-  const toolset: Toolset = createToolset(passThrough(tools), {
+  // Tools have the names of the server here.
+  const own = tools.map(({ name, inputSchema, outputSchema }) => ({
+    ...{ name, description: name, inputSchema, upstream: { server: '', tool: name } },
+    ...defined({ outputSchema }),
+  }));
+  const toolset: Toolset = createToolset(dataRegistry({ tools: own }), {
     log: () => {},
     upstream: {
       call: async () => {
@@ -96,35 +100,6 @@ function replaying(tools: readonly UpstreamTool[]): (call: Interaction) => Promi
     if (!isInput && failure !== undefined) return undefined;
     const problem = `a call of '${tool}': ${outcome.failure.message}`;
     return { at: isInput ? '/input' : '/result', problem };
-  };
-}
-
-/** What the classes of upstream tools do. */
-class PassThrough {
-  execute(input: JsonObject, context: ToolContext): Promise<unknown> {
-    return context.callUpstream(input);
-  }
-}
-
-/** A registry of the tools of one server, by their own names, that calls them as a project does. */
-function passThrough(tools: readonly UpstreamTool[]): Registry {
-  const entries = tools.map(({ name, inputSchema, outputSchema }): [string, ToolEntry] => [
-    name,
-    {
-      class: PassThrough,
-      description: name,
-      inputSchema,
-      ...defined({ outputSchema }),
-      upstream: { server: '', tool: name },
-      fingerprint: '',
-    },
-  ]);
-  return {
-    registryVersion: 1,
-    checksum: '',
-    tools: Object.fromEntries(entries),
-    resources: {},
-    workflows: {},
   };
 }
 
