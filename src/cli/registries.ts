@@ -249,7 +249,7 @@ export async function readProject(
   return runCodegen(options);
 }
 
-/** Reads a project without TypeScript, whose registry is made of snapshots and spec files. */
+/** Reads a project without TypeScript, and makes its registry of snapshots and spec files. */
 async function dataModules(
   command: string,
   planned: PlanOptions,

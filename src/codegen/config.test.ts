@@ -4,7 +4,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { formatLocation } from '../graph/source-location.js';
-import { configJsonSchema, planCodegen } from './config.js';
+import { planCodegen } from './config.js';
+import { configJsonSchema } from './config-file.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
 
 let root: string;

@@ -30,7 +30,7 @@ export function cliProject(compilerOptions: object = {}): CliProject {
   return project;
 }
 
-/** Makes an empty project whose Stepwright is installed without compilers: with its own dependencies alone. */
+/** Makes an empty project with a Stepwright without compilers: it has its own dependencies alone. */
 export function bareProject(): CliProject {
   const installed = mkdtempSync(path.join(tmpdir(), 'stepwright-bare-'));
   const own = path.join(installed, 'node_modules/stepwright');

@@ -54,7 +54,7 @@ describe('a JSON document', () => {
     });
   });
 
-  test.each(['', ' \n', '// only a comment'])('without a value is no fault: %j', (text) => {
+  test.each(['', ' \n', '// only a comment'])('without a value has an empty list of faults: %j', (text) => {
     const empty = parseJsonDocument('c.json', text);
     expect([empty.value, empty.faults, empty.has('')]).toEqual([undefined, [], false]);
     expect(empty.placeOf('/a').span).toEqual([1, 1, 1, 1]);
