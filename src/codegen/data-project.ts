@@ -10,7 +10,7 @@ import {
 import type { Graph } from '../graph/model.js';
 import type { PlanningHints } from '../infer/tool.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
-import { nameTools } from '../runtime/upstream/names.js';
+import { nameTools } from '../runtime/upstream/snapshot.js';
 import type { CodegenOptions, CodegenResult } from './codegen.js';
 import { type CodegenPlan, type PlanOptions, planData } from './config.js';
 import type { Phase } from './declarations.js';
