@@ -53,6 +53,7 @@ export async function startWorkerOf(
 function useLog({ DefaultLogger, Runtime }: typeof import('@temporalio/worker'), log: Log): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const text = meta?.error === undefined ? message : `${message}: ${thrownText(meta.error)}`;
+    if (message === 'Worker failed') causes.set(meta?.taskQueue, meta?.error);
     log(text, { event: 'store.failed', level: level === 'ERROR' ? 'error' : 'warning' });
   });
   try {
@@ -62,6 +63,9 @@ function useLog({ DefaultLogger, Runtime }: typeof import('@temporalio/worker'),
   }
 }
 
+/** What has ended workers, by their task queues: an SDK that cannot shut one down rejects with that instead. */
+const causes = new Map<unknown, unknown>();
+
 class OwnWorker implements RunningWorker {
   readonly #worker: Worker;
   readonly #connection: NativeConnection;
@@ -70,7 +74,9 @@ class OwnWorker implements RunningWorker {
   constructor(worker: Worker, connection: NativeConnection, log: Log) {
     this.#worker = worker;
     this.#connection = connection;
-    this.ended = worker.run();
+    this.ended = worker.run().catch((error: unknown) => {
+      throw causes.get(worker.options.taskQueue) ?? error;
+    });
     this.ended.catch((error: unknown) => {
       const text = `The worker has ended, and executes no more runs: ${thrownText(error)}`;
       log(text, { event: 'store.failed', level: 'error' });

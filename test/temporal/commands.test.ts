@@ -4,10 +4,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Connection } from '@temporalio/client';
 import { afterAll, expect, inject, test } from 'vitest';
+import { createNamespace } from './find-server.js';
 import { describeTemporal } from './host.js';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
@@ -68,9 +71,9 @@ describeTemporal('commands on Temporal', () => {
   });
 
   /** Starts `stepwright worker`. Resolves when it is ready. */
-  async function worker(): Promise<ChildProcess> {
+  async function worker(of = store): Promise<ChildProcess> {
     const child = spawn(process.execPath, [...CLI, 'worker', ...registry], {
-      env,
+      env: { ...env, STEPWRIGHT_STORE: of },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     processes.push(child);
@@ -129,6 +132,23 @@ describeTemporal('commands on Temporal', () => {
     second.kill('SIGINT');
     expect(await once(second, 'exit')).toEqual([0, null]);
     await client.close();
+  });
+
+  test('a worker that ends by itself is reported, and ends its process', { timeout: 400_000 }, async () => {
+    const address = inject('temporalAddress') ?? '';
+    const namespace = `removed-${randomUUID()}`;
+    await createNamespace(address, namespace);
+    const child = await worker(`temporal://${address}/${namespace}?${query}`);
+    const exit = once(child, 'exit');
+    const lines = text(child.stderr ?? Readable.from([]));
+    const connection = await Connection.connect({ address });
+    await connection.operatorService.deleteNamespace({ namespace });
+    await connection.close();
+    // The SDK asks again for a minute.
+    expect(await exit).toEqual([1, null]);
+    expect(await lines).toContain(
+      `stepwright: the worker has ended, and executes no more runs: Namespace ${namespace} is not found.`,
+    );
   });
 
   test('a name or a server that cannot be used is reported', { timeout: 60_000 }, async () => {

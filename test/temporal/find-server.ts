@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
+import { Connection, type ConnectionOptions } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../../src/temporal/search-attributes.js';
 
 /*
@@ -88,33 +89,55 @@ function fromWheel(): string {
 }
 
 /** Registers the search attributes of runs in a namespace. */
-export async function registerSearchAttributes(address: string, namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address });
+export function registerSearchAttributes(address: string, namespace: string): Promise<void> {
   const attributes = Object.values(SEARCH_ATTRIBUTES).map((name) => [name, KEYWORD] as const);
-  try {
-    await connection.operatorService.addSearchAttributes({
-      namespace,
-      searchAttributes: Object.fromEntries(attributes),
+  return withConnection({ address }, async ({ operatorService }) => {
+    const searchAttributes = Object.fromEntries(attributes);
+    await operatorService.addSearchAttributes({ namespace, searchAttributes }).catch((error: unknown) => {
+      if (!String(error).includes('ALREADY_EXISTS')) throw error;
     });
-  } catch (error) {
-    if (!String(error).includes('ALREADY_EXISTS')) throw error;
-  } finally {
-    await connection.close();
-  }
+  });
+}
+
+/** Creates a namespace. Resolves when workers can use it. */
+export function createNamespace(address: string, namespace: string): Promise<void> {
+  return withConnection({ address }, async ({ workflowService }) => {
+    const workflowExecutionRetentionPeriod = msToTs('1 day');
+    await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    await retried(() => workflowService.describeTaskQueue({ namespace, taskQueue: { name: 'any' } }));
+  });
 }
 
 /** `IndexedValueType` of the API. */
 const KEYWORD = 2;
 
+function connected(address: string): Promise<void> {
+  return retried(() =>
+    withConnection({ address, connectTimeout: 1_000 }, async ({ workflowService }) => {
+      await workflowService.describeNamespace({ namespace: 'default' });
+    }),
+  );
+}
+
+async function withConnection(
+  options: ConnectionOptions,
+  work: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const connection = await Connection.connect(options);
+  try {
+    await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
 const START_MS = 30_000;
 
-async function connected(address: string): Promise<void> {
+async function retried(work: () => Promise<unknown>): Promise<void> {
   const until = Date.now() + START_MS;
   for (;;) {
     try {
-      const connection = await Connection.connect({ address, connectTimeout: 1_000 });
-      await connection.workflowService.describeNamespace({ namespace: 'default' });
-      await connection.close();
+      await work();
       return;
     } catch (error) {
       if (Date.now() > until) throw error;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { beforeAll, expect, inject, test, vi } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import { ask } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, bob, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
-import { registerSearchAttributes } from './find-server.js';
+import { createNamespace, registerSearchAttributes } from './find-server.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 const address = inject('temporalAddress') ?? '';
@@ -66,17 +66,8 @@ describeTemporal('a namespace without search attributes', () => {
   const host = new TemporalHost(tools, { namespace, taskQueue });
   const later = new TemporalHost(tools, { namespace, taskQueue, worker: false });
   beforeAll(async () => {
-    const connection = await Connection.connect({ address });
-    try {
-      const retention = { seconds: 86_400 as never };
-      await connection.workflowService.registerNamespace({
-        namespace,
-        workflowExecutionRetentionPeriod: retention,
-      });
-      await vi.waitFor(() => host.store.open?.(), { timeout: 20_000, interval: 500 });
-    } finally {
-      await connection.close();
-    }
+    await createNamespace(address, namespace);
+    await host.store.open?.();
   }, 30_000);
 
   const listed = async (of: TemporalHost) =>
