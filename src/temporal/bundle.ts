@@ -47,6 +47,8 @@ function configure(config: Config): Config {
   return {
     ...config,
     mode: 'production',
+    // Each worker reads it when it starts: lines are enough for stack traces.
+    devtool: 'inline-nosources-cheap-module-source-map',
     optimization: { minimize: false },
     // What a store loads on demand is in the same file.
     module: {

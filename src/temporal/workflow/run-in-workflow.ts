@@ -192,7 +192,8 @@ export class RunInWorkflow {
 
   /** The steps with calls about which an operator decides. */
   async #paused(): Promise<readonly string[]> {
-    const { owner, run } = this.#run;
+    const { owner, run, left } = this.#run;
+    if (left === undefined && this.#port.lostCalls === 0) return [];
     const steps = await this.#store.inspect(owner, run, ({ envelope }) => envelope.paused_steps);
     return (steps ?? []).map(({ step_id }) => step_id);
   }
