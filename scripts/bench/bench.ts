@@ -18,6 +18,7 @@ import { stateSize } from './rows/state-size.js';
 import { steps } from './rows/steps.js';
 import { tasks } from './rows/tasks.js';
 import { templates } from './rows/templates.js';
+import { temporalRows } from './rows/temporal.js';
 import { tools } from './rows/tools.js';
 import { openWaits } from './rows/waits.js';
 import type { Sizes } from './sizes.js';
@@ -45,6 +46,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   open: openRuns,
   tasks,
   agents: async (sizes) => [...(await agents(sizes)), ...(await templates(sizes))],
+  temporal: temporalRows,
   startup,
   compiler,
 };

@@ -5,10 +5,11 @@ import { planOf } from '../../src/plan/compile.js';
 import type { Advance, Change, Command, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
 import type { Event } from '../../src/runtime/engine/events.js';
+import type { RunStoreOptions } from '../../src/runtime/runs/journal-run-store.js';
 import { processClock } from '../../src/runtime/runs/run/clock.js';
 import type { RunAnswer } from '../../src/runtime/runs/run/envelope.js';
 import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
-import type { RunStore } from '../../src/runtime/runs/run-store.js';
+import { FILE_LIMITS, type RunStore } from '../../src/runtime/runs/run-store.js';
 import { memoryStore } from '../../src/runtime/runs/run-stores.js';
 import { MemoryJournal } from '../../src/runtime/runs/store/memory-journal.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
@@ -133,23 +134,30 @@ export async function rowsOf(graph: Graph): Promise<readonly (readonly Change[])
 }
 
 /** Logs what nobody expects. */
-export function logWarnings(text: string, { level }: { readonly level?: string } = {}): void {
+function logWarnings(text: string, { level }: { readonly level?: string } = {}): void {
   if (level !== 'debug') console.error(text);
 }
 
-/** A store of runs that outlast a request. */
-export function runStoreOf(calls = PORT): RunStore {
+/** Options of a store. @param prefix of the ids of its runs. */
+export function storeOptions(calls = PORT, prefix = 'run') {
   let runs = 0;
-  return memoryStore({
+  return {
     calls,
     schemas: new SchemaCompiler(),
     clock: processClock,
     secretInputs: () => [],
     toolSafety: () => 'readOnly',
     log: logWarnings,
-    newRunId: () => `run-${++runs}`,
-    limits: { maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000 },
-  });
+    newRunId: () => `${prefix}-${++runs}`,
+    limits: { ...FILE_LIMITS, maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000 },
+  } satisfies RunStoreOptions;
+}
+
+/** A store of runs that outlast a request. */
+export function runStoreOf(calls = PORT): RunStore {
+  const { limits, ...options } = storeOptions(calls);
+  const { maxOpenRuns, maxPendingActions } = limits;
+  return memoryStore({ ...options, limits: { maxOpenRuns, maxPendingActions } });
 }
 
 /** Starts a run in a new store, and returns its state when it waits or has ended. */

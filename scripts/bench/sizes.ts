@@ -48,6 +48,8 @@ export interface Sizes {
     /** Runs of the length that `window` has. */
     readonly longRuns: number;
   };
+  /** Steps of runs on Temporal. */
+  readonly temporal: { readonly line: number; readonly fan: number };
   /**
    * Nodes of the large spec file, how often a hostile text repeats, the files that are loaded at once, and those that a
    * server has when one of them changes.
@@ -128,6 +130,7 @@ export const FULL: Sizes = {
     peerSteps: 50,
     longRuns: 3,
   },
+  temporal: { line: 50, fan: 100 },
   specs: { nodes: 1_000, hostile: 10_000, files: 100, nodesOfEach: 6, served: 500 },
   tools: [20, 100],
   compiled: [
@@ -185,6 +188,7 @@ export const TINY: Sizes = {
     peerSteps: 3,
     longRuns: 1,
   },
+  temporal: { line: 3, fan: 4 },
   specs: { nodes: 3, hostile: 100, files: 2, nodesOfEach: 2, served: 3 },
   tools: [2, 3],
   compiled: [

@@ -1,12 +1,9 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { JournalRunStore } from '../../src/runtime/runs/journal-run-store.js';
-import { processClock } from '../../src/runtime/runs/run/clock.js';
-import { FILE_LIMITS } from '../../src/runtime/runs/run-store.js';
 import {
   findDriver,
   type SqliteDatabase,
@@ -16,7 +13,7 @@ import {
 import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
 import type { SqliteJournalOptions } from '../../src/runtime/runs/store/sqlite/store-file.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
-import { logWarnings, portOf, startStored } from './host.js';
+import { portOf, startStored, storeOptions } from './host.js';
 
 // Runs in a file, and their writes without them.
 
@@ -57,20 +54,10 @@ export class OpenStore {
   }
 
   private constructor(file: string, journal: SqliteJournal, calls: CallPort, prefix: string) {
-    let runs = 0;
     this.#path = file;
     this.runs = new JournalRunStore(
       { hasRuns: true, open: async () => ({ journal, close: () => journal.close() }) },
-      {
-        calls,
-        schemas: new SchemaCompiler(),
-        clock: processClock,
-        secretInputs: () => [],
-        toolSafety: () => 'readOnly',
-        log: logWarnings,
-        newRunId: () => `${prefix}-${++runs}`,
-        limits: { ...FILE_LIMITS, maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000 },
-      },
+      storeOptions(calls, prefix),
     );
   }
 

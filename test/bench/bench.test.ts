@@ -65,7 +65,7 @@ describe('the rows', () => {
 
   beforeAll(async () => {
     // Other engines are installed on request, and have separate tests.
-    const apart = ['frameworks', 'durable', 'agents', 'tasks'];
+    const apart = ['frameworks', 'durable', 'agents', 'tasks', 'temporal'];
     const names = Object.keys(GROUPS).filter((name) => !apart.includes(name));
     rows = [
       ...(await bench(TINY, names)),
