@@ -125,6 +125,18 @@ const CASES: readonly (readonly [string, JsonSchema, readonly unknown[], readonl
     [{ a: 1 }],
   ],
   [
+    'an anchor that is there twice, in documents of their own',
+    {
+      properties: { a: { $ref: '#text' }, b: { $ref: 'https://b.test/#text' } },
+      $defs: {
+        t: { $anchor: 'text', type: 'string' },
+        b: { $id: 'https://b.test/', $defs: { t: { $anchor: 'text', type: 'number' } } },
+      },
+    },
+    [{ a: 'x', b: 1 }],
+    [{ a: 1 }, { b: 'x' }],
+  ],
+  [
     'boolean schemas',
     { type: 'object', properties: { any: true, no: false } },
     [{ any: 1 }, {}],
@@ -163,6 +175,7 @@ describe('the translation', () => {
         properties: { a: { $ref: '#/definitions/a' } },
         definitions: { a: {} },
       },
+      { $defs: { a: { $anchor: 'a', type: 'string' } }, properties: { a: { $ref: '#/$defs/a' } } },
       { type: 'object', properties: { $id: { type: 'string' }, items: { const: { items: [1] } } } },
       { enum: [{ items: [{}], $ref: 'x' }], default: { exclusiveMinimum: true } },
     ])

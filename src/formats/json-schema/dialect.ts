@@ -102,10 +102,12 @@ class Translation {
       change(keywords);
       result = keywords;
     };
-    if (this.#idOf(result) !== undefined || typeof result.$anchor === 'string')
+    // Anchors of other documents could be twice in this one.
+    const isForeign = this.#isBefore2019 || base !== this.#base;
+    if (this.#idOf(result) !== undefined || (isForeign && typeof result.$anchor === 'string'))
       edit((keywords) => {
         delete keywords[this.#dialect === 'draft-04' ? 'id' : '$id'];
-        delete keywords.$anchor;
+        if (isForeign) delete keywords.$anchor;
       });
     if (Array.isArray(result.items)) edit(listItems);
     for (const [exclusive, limit] of LIMITS) {

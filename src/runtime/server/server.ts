@@ -1,7 +1,7 @@
 import type { Owner } from '../../decorators/context.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import type { JsonObject } from '../../graph/json.js';
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { TaskSupport } from '../../graph/model.js';
 import { nearestName, withSuggestion } from '../../graph/names.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
@@ -259,6 +259,10 @@ class RegistryServer implements StepwrightServer {
     return this.#catalogue.workflowTools.taskSupportOf(tool);
   }
 
+  inputSchemaOf(tool: string): JsonSchema | undefined {
+    return this.#toolOf(tool)?.entry.inputSchema;
+  }
+
   /** A tool of the registry that clients may call. */
   #toolOf(name: string): CallableTool | undefined {
     const entry = this.#catalogue.clientTools.has(name) ? this.registry.tools[name] : undefined;
@@ -474,20 +478,16 @@ class RegistryServer implements StepwrightServer {
   }
 
   resourceUpdated(uri: string): void {
-    this.#changed({ kind: 'resource', uri });
+    this.#parts.changes.announce({ kind: 'resource', uri });
   }
 
   listChanged(list: 'tools' | 'prompts' | 'resources'): void {
-    this.#changed({ kind: 'list', list });
+    this.#parts.changes.announce({ kind: 'list', list });
   }
 
   onChange(listener: (change: ServerChange) => void): () => void {
     const catalogues = this.#catalogues;
     return this.#parts.changes.listen((source) => catalogues.isBuiltOn(source), listener);
-  }
-
-  #changed(change: ServerChange): void {
-    this.#parts.changes.announce(change);
   }
 
   async complete(

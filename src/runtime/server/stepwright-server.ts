@@ -2,7 +2,7 @@ import type { ArgsOf } from '../../decorators/arg.js';
 import type { Owner } from '../../decorators/context.js';
 import type { Icon } from '../../decorators/decorate.js';
 import type { ResultOf } from '../../decorators/verbs.js';
-import type { JsonObject } from '../../graph/json.js';
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { TaskSupport } from '../../graph/model.js';
 import type { RequestContext } from '../runs/request.js';
 import type { Envelope } from '../runs/run/envelope.js';
@@ -68,6 +68,8 @@ export interface StepwrightServer {
   ): Promise<ToolResult>;
   /** How a tool may be called as a task. Undefined for a tool that the server does not have. */
   taskSupportOf(tool: string): TaskSupport | undefined;
+  /** The input schema of a tool of the registry, for adapters that check more than the input by it. @internal */
+  inputSchemaOf(tool: string): JsonSchema | undefined;
   /** Questions of its runs, for adapters of protocols in which a request does not wait for its user. @internal */
   questions(): Promise<QuestionRounds>;
   /** Its runs as tasks. */

@@ -1,6 +1,9 @@
+import { Tool } from 'stepwright';
+import { createServer } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import { desk } from '../composite/fixture/registry.js';
 import { listening, sessionOf } from '../composite/http.js';
+import { registryOf } from '../server/fixture/registry-of.js';
 import { post, REVISION, statelessClient } from './client.js';
 
 describe('one address answers both eras', () => {
@@ -41,6 +44,30 @@ describe('one address answers both eras', () => {
     expect((await client.callTool(call, { onprogress })).isError).not.toBe(true);
     expect(seen.length).toBeGreaterThan(0);
   });
+});
+
+@Tool({ name: 'route', description: 'Has its input in a header as well' })
+class Route {
+  execute({ region }: { region: string }) {
+    return { region };
+  }
+}
+
+test('a call repeats in headers what the schema of its tool says', async () => {
+  const region = { type: 'string', 'x-mcp-header': 'Region' };
+  const input = { type: 'object', properties: { region } };
+  const url = await listening(createServer(registryOf({ tools: [{ class: Route, input }] })));
+  const routed = async (headers: Record<string, string>) => {
+    const params = { name: 'route', arguments: { region: 'eu' } };
+    const response = await post(url, 'tools/call', { params, headers: { 'mcp-name': 'route', ...headers } });
+    return [response.status, await response.json()];
+  };
+  expect(await routed({ 'mcp-param-region': 'eu' })).toMatchObject([
+    200,
+    { result: { resultType: 'complete' } },
+  ]);
+  for (const headers of [{}, { 'mcp-param-region': 'us' }] as const)
+    expect(await routed(headers)).toMatchObject([400, { error: { code: -32_020 } }]);
 });
 
 describe('a request of the era without connections is refused', () => {

@@ -1,5 +1,6 @@
-import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler, type McpHttpHandler, McpServer, type Server } from '@modelcontextprotocol/server';
 import { defined } from '../../../graph/defined.js';
+import type { JsonSchema } from '../../../graph/json.js';
 import { ConnectionClosed } from '../../runs/request.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
@@ -7,27 +8,57 @@ import type { Message } from '../../transports/messages.js';
 import type { StatelessCaller, StatelessHandler } from '../../transports/protocol-adapter.js';
 import { StatelessServers } from './stateless.js';
 
+/** Whether headers repeat inputs, by schema. */
+const withHeaders = new WeakMap<JsonSchema, boolean>();
+
+function hasHeaders(schema: JsonSchema): boolean {
+  let has = withHeaders.get(schema);
+  if (has === undefined) {
+    has = JSON.stringify(schema).includes('"x-mcp-header":');
+    withHeaders.set(schema, has);
+  }
+  return has;
+}
+
+/** Has the SDK check the headers of a call by the schema of its tool, which it does for servers of this class alone. */
+class HeaderServer extends McpServer {
+  readonly #schema: JsonSchema;
+
+  constructor(server: Server, schema: JsonSchema) {
+    super({ name: '', version: '' });
+    this.#schema = schema;
+    Object.assign(this, { server });
+  }
+
+  override toolInputSchemaJson(): JsonSchema {
+    return this.#schema;
+  }
+}
+
 /** Answers requests over HTTP: each gets a server of the SDK of its own. */
 export class StatelessRequests implements StatelessHandler {
   readonly #server: StepwrightServer;
   readonly #servers: StatelessServers;
-  readonly #callers = new WeakMap<Request, StatelessCaller>();
+  readonly #received = new WeakMap<
+    Request,
+    { readonly caller: StatelessCaller; readonly message: Message }
+  >();
   readonly #handler: McpHttpHandler;
   readonly #unsubscribe: () => void;
 
   constructor(server: StepwrightServer, log: Log) {
     this.#server = server;
     this.#servers = new StatelessServers(server, log);
-    this.#handler = createMcpHandler(
-      ({ requestInfo }) => this.#servers.serverFor((requestInfo && this.#callers.get(requestInfo)) ?? {}),
-      { legacy: 'reject', onerror: (error) => this.#servers.refused(error) },
-    );
+    this.#handler = createMcpHandler(({ requestInfo }) => this.#serverFor(requestInfo), {
+      legacy: 'reject',
+      onerror: (error) => this.#servers.refused(error),
+    });
     this.#unsubscribe = server.onChange((change) => this.#notify(change));
   }
 
   async answer(request: Request, message: Message, caller: StatelessCaller): Promise<Response> {
     await this.#server.start();
-    this.#callers.set(request, caller);
+    this.#received.set(request, { caller, message });
     const { auth } = caller;
     const authInfo = auth && { token: '', ...auth, scopes: [...auth.scopes] };
     return this.#handler.fetch(request, { parsedBody: message, ...defined({ authInfo }) });
@@ -37,6 +68,15 @@ export class StatelessRequests implements StatelessHandler {
     this.#unsubscribe();
     this.#servers.end(new ConnectionClosed('the server was closed'));
     await this.#handler.close();
+  }
+
+  #serverFor(request: Request | undefined): Server | McpServer {
+    const received = request && this.#received.get(request);
+    const protocol = this.#servers.serverFor(received?.caller ?? {});
+    const { method, params } = received?.message ?? {};
+    if (method !== 'tools/call') return protocol;
+    const schema = this.#server.inputSchemaOf(String(params?.name));
+    return schema !== undefined && hasHeaders(schema) ? new HeaderServer(protocol, schema) : protocol;
   }
 
   #notify(change: ServerChange): void {

@@ -53,7 +53,7 @@ export class OpenCall {
   #work: Promise<object> | undefined;
   #isOver = false;
   /** Called when there is a question. */
-  #wake: () => void = () => {};
+  #wake = noWaiter;
 
   /** @param owner who may continue the call, and which: see {@link OpenCalls.take}. */
   constructor(
@@ -107,7 +107,9 @@ export class OpenCall {
     try {
       for (;;) {
         const asked = new Promise<undefined>((resolve) => {
-          this.#wake = () => setImmediate(() => resolve(undefined));
+          // Questions that are put at once are one exchange.
+          const wake = (): void => void setImmediate(() => resolve(undefined));
+          this.#wake = wake;
           if (this.#questions.size > 0) this.#wake();
         });
         const result = await Promise.race([this.#work, asked]);
@@ -122,7 +124,7 @@ export class OpenCall {
       }
     } finally {
       this.#leave();
-      this.#wake = () => {};
+      this.#wake = noWaiter;
     }
   }
 
@@ -220,3 +222,5 @@ export class OpenCalls {
     this.#calls.clear();
   }
 }
+
+function noWaiter(): void {}
