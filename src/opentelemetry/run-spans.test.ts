@@ -23,8 +23,7 @@ import {
   read,
   step,
 } from '../runtime/engine/graph.fixture.js';
-import type { InProcessRun } from '../runtime/runs/run/run-in-process.js';
-import { ok, Setup, type Tool } from '../runtime/runs/run/setup.fixture.js';
+import { type InProcessRun, ok, Setup, type Tool } from '../runtime/runs/run/setup.fixture.js';
 import { MemoryJournal } from '../runtime/runs/store/memory-journal.js';
 import type { ToolOutcome } from '../runtime/tools/port.js';
 import { Recording } from './telemetry.fixture.js';

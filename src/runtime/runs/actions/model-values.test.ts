@@ -6,8 +6,7 @@ import { ask, body, parallel } from '../../engine/constructs.fixture.js';
 import { call, done, graph, input, lit, step } from '../../engine/graph.fixture.js';
 import { processClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
-import type { InProcessRun } from '../run/run-in-process.js';
-import { ok, port, Setup } from '../run/setup.fixture.js';
+import { type InProcessRun, ok, port, Setup } from '../run/setup.fixture.js';
 import type { ValuePort } from '../run/values-in-flight.js';
 
 import { withLeases } from '../store/local-journal.js';

@@ -36,7 +36,7 @@ export interface SharedContext extends Pick<CallContext, 'requestId' | 'principa
 }
 
 /** The run that calls and requests for values belong to. */
-export interface CallingRun {
+interface CallingRun {
   /** See `runRef`. */
   readonly ref: string;
   readonly workflow: string;

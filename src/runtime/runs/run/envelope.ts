@@ -27,7 +27,6 @@ import {
   remainingEffectsOf,
   remainsForCaller,
   shownUndone,
-  type UndoneCalls,
 } from './side-effects.js';
 
 /** The state of a run as its caller gets it, the same from every tool and prompt. Plain JSON. */
@@ -248,7 +247,7 @@ function stepsInProgress(state: RunState): StepsInProgress {
 }
 
 /** Why a run failed or was cancelled, and which effects remain. */
-interface EnvelopeError extends RemainingEffects, UndoneCalls {
+interface EnvelopeError extends RemainingEffects, ReturnType<typeof shownUndone> {
   readonly code: string;
   readonly message: string;
   /** The step at the top of the workflow that it comes from. */

@@ -6,7 +6,7 @@ import type { CallMask } from '../../secrets/call-mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import type { RunTelemetry } from '../../tools/telemetry.js';
-import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
+import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Incoming } from './inbox.js';
 import { OpenCommands } from './open-commands.js';
@@ -27,7 +27,7 @@ interface ExecutionOptions extends Pick<RunHost, 'calls'> {
  * Executes the commands of a run: makes calls, keeps the time, and asks models for values. It knows the run as the
  * journal has it: a command is executed only after it was accepted.
  */
-export class Execution implements CallingRun {
+export class Execution {
   readonly open: OpenCommands;
   readonly #options: ExecutionOptions;
   #state: RunState;

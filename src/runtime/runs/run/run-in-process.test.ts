@@ -18,8 +18,7 @@ import { snapshot } from '../../engine/snapshot.js';
 import { tablesOf } from '../../engine/tables.fixture.js';
 import { type CallContext, type CallPort, runRef, type ToolOutcome } from '../../tools/port.js';
 import { TURN_MS, Turns } from './clock.js';
-import type { InProcessRun } from './run-in-process.js';
-import { never, ok, port, Setup, type Tool } from './setup.fixture.js';
+import { type InProcessRun, never, ok, port, Setup, type Tool } from './setup.fixture.js';
 
 describe('a run', () => {
   test('goes from step to step and ends with its result', async () => {

@@ -11,7 +11,7 @@ import { LiveRun } from './live-run.js';
 import { observeFacts, type RunHost, type RunStart } from './run-host.js';
 
 /** A run to execute in this process, from start to end. */
-export interface InProcessRun extends RunStart, RunHost {
+interface InProcessRun extends RunStart, RunHost {
   /** Gets each fact in order, with the run after it. What it throws does not change the run. */
   readonly observe?: (fact: Fact, state: RunState) => void;
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */

@@ -3,7 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import type { Fact } from '../../engine/contract.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../tools/port.js';
 import { FakeClock } from './fake-clock.fixture.js';
-import { type InProcessRun, runInProcess } from './run-in-process.js';
+import { runInProcess } from './run-in-process.js';
 
 export type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
 
@@ -27,6 +27,8 @@ export function port(tools: Readonly<Record<string, Tool>>): CallPort {
     },
   };
 }
+
+export type InProcessRun = Parameters<typeof runInProcess>[0];
 
 /** A run with tools by name, whose clock is fixed, and all it reports. */
 export class Setup {

@@ -46,7 +46,7 @@ interface NotUndone {
 }
 
 /** Calls whose effects were undone, for a caller. */
-export interface UndoneCalls {
+interface UndoneCalls {
   /** With what undid them, the last to succeed first. */
   readonly undone_calls?: readonly ShownUndone[];
   /** How many of them are not listed. */

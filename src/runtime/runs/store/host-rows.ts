@@ -29,7 +29,7 @@ interface RunMove {
 }
 
 /** Whose run it is. */
-export interface RunOrigin extends RunListing {
+interface RunOrigin extends RunListing {
   readonly owner: Owner;
   /** Of a run that was started as a task. */
   readonly task?: TaskOrigin;

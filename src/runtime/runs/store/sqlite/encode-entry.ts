@@ -109,7 +109,7 @@ const LARGE_TEXT = 65_536;
 type TextColumn = string | Uint8Array;
 
 /** A long text that a row refers to. */
-export interface LargeText {
+interface LargeText {
   readonly hash: Uint8Array;
   readonly text: string;
 }

@@ -19,7 +19,7 @@ import {
 import type { Head } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
-import { type EncodedEntry, encodeEntry, keyColumn, keyIn, type LargeText } from './encode-entry.js';
+import { type EncodedEntry, encodeEntry, keyColumn, keyIn } from './encode-entry.js';
 import type { OpenFiles } from './open-files.js';
 import { identitySum, RunSums, sumOf } from './run-sums.js';
 import {
@@ -472,7 +472,7 @@ export class SqliteJournal implements RunJournal {
     );
   }
 
-  #keepText(run: number, { hash, text }: LargeText): void {
+  #keepText(run: number, { hash, text }: EncodedEntry['large'][number]): void {
     this.#run('INSERT OR IGNORE INTO texts (hash, text) VALUES (?, ?)', hash, text);
     this.#run('INSERT OR IGNORE INTO uses (run, hash) VALUES (?, ?)', run, hash);
   }
