@@ -135,8 +135,13 @@ class TerminalClient {
 
   async #shell(step: string, { command, argv, env, timeout }: ParametersOf<'shell'>): Promise<Answer> {
     const { terminal, choice, signal } = this.#run;
-    const shown = argv === undefined ? bodyText(command.trim()) : [command, ...argv].map(quoted).join(' ');
-    const variables = Object.entries(env ?? {}).map(([name, value]) => `${bodyText(name)}=${quoted(value)}`);
+    const shown =
+      argv === undefined
+        ? bodyText(command.trim())
+        : [command, ...argv].map((word) => jsonText(word)).join(' ');
+    const variables = Object.entries(env ?? {}).map(
+      ([name, value]) => `${bodyText(name)}=${jsonText(value)}`,
+    );
     const what = argv === undefined ? 'command' : 'program to run without a shell';
     const more = variables.length === 0 ? '' : `, with the variables ${variables.join(' ')}`;
     terminal.print(`Step '${step}' has a ${what}${more}:\n  ${shown.replaceAll('\n', '\n  ')}`);
@@ -234,10 +239,6 @@ function denied(message: string): Answer {
 
 function unanswered(): Answer {
   return { error: { code: 'E_NOBODY_TO_ASK', message: 'The input ended without an answer' } };
-}
-
-function quoted(text: string): string {
-  return jsonText(text);
 }
 
 function isYes(line: string | undefined): boolean {
