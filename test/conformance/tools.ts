@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { canonicalJson } from '../../src/graph/canonical.js';
-import { sha256Hex } from '../../src/graph/sha256.js';
+import { canonicalJson, sha256Hex } from '../../src/graph/canonical.js';
 import { type CompiledPrograms, compilePrograms } from '../compiled-programs.js';
 
 const PACKAGE = fileURLToPath(new URL('tools/package.json', import.meta.url));
