@@ -9,7 +9,7 @@ import { Evaluation, errorOf } from './evaluation.js';
 import type { Failure, OwedCommand, StepAction } from './events.js';
 import { timerId } from './identity.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
-import type { EffectRow, FailedItemRow, SubmissionRow, TableName, Tables } from './rows.js';
+import type { EffectRow, FailedItemRow, TableName, Tables } from './rows.js';
 import type { RunState } from './state.js';
 import type { RowTable } from './tables.js';
 
@@ -40,11 +40,6 @@ export function itemsOf(state: RunState, key: string): readonly Json[] | undefin
 /** The input of the workflow that a `workflow` node runs, by its key. */
 export function inputOf(state: RunState, key: string): JsonObject | undefined {
   return state.inputs.get(key);
-}
-
-/** An accepted answer, by the id of its action. */
-export function submissionOf(state: RunState, action: string): SubmissionRow | undefined {
-  return state.submissions.get(action);
 }
 
 /** An outstanding command, by its id. */
