@@ -26,7 +26,7 @@ import {
 import type { Phase } from './declarations.js';
 import { type ConfiguredHints, configuredHints } from './hints-and-domains.js';
 import type { Inputs } from './incremental/inputs.js';
-import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
+import { archiveFaults, type ManifestPlan, planManifest } from './packages/exports.js';
 import type { LoaderSettings } from './schemas/loader/compile.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import type { Tsconfig } from './source/tsconfig.js';

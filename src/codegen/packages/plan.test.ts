@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { archiveFaults } from './plan.js';
+import { archiveFaults } from './exports.js';
 
 let root: string;
 beforeEach(() => {

@@ -2,9 +2,8 @@ import path from 'node:path';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { VerbCall } from '../syntax.js';
-import type { Modules } from './modules.js';
 import type { Names } from './names.js';
-import type { Compiler } from './program.js';
+import type { Compiler, Modules } from './program.js';
 import { ts } from './typescript.mjs';
 
 /** What a function calls. */

@@ -4,8 +4,8 @@ import { defined } from '../../graph/defined.js';
 import type { ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import { type FileLinks, type Import, surfaceOf } from './file-graph.js';
-import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
+import { moduleCandidates } from './program.js';
 import { isJson } from './scopes.js';
 import { ts } from './typescript.mjs';
 

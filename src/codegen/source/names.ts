@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import type { Modules } from './modules.js';
+import type { Modules } from './program.js';
 import { declarationsOf, hasMeaning, isAlias, isJson, type Meaning, topLevelOf } from './scopes.js';
 import { ts } from './typescript.mjs';
 

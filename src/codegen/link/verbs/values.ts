@@ -19,9 +19,9 @@ import {
   type StepOutcome,
 } from '../nodes.js';
 import { readOptionsOf } from '../options.js';
-import { answeringOf } from './answerers.js';
 import { readCore } from './calls.js';
 import { type Linker, refuse } from './linker.js';
+import { answeringOf } from './waiting.js';
 
 /** The verbs that ask for a value of a type, and the modes of their nodes. */
 const MODES = { value: 'yield', model: 'model' } as const;
