@@ -19,8 +19,7 @@ import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import { continuedTask, drained, progressOf, turn } from '../../transports/messages.js';
 import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
-import { ConnectedClient } from './peer.js';
-import { ProtocolServer } from './protocol-server.js';
+import { ConnectedClient, ProtocolServer } from './peer.js';
 import { answerTask, isTaskMethod, TASK_CAPABILITY } from './tasks.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;

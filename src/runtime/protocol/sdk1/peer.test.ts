@@ -9,7 +9,7 @@ import type {
   ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, test } from 'vitest';
-import { ProtocolServer } from './protocol-server.js';
+import { ProtocolServer } from './peer.js';
 
 const INFO = { name: 'shop', version: '1.0.0' };
 const CLIENT = { name: 'client', version: '2.0.0', title: 'Client' };
