@@ -130,6 +130,7 @@ export function optionCommand<T extends OptionTable>(
 export const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
+  --json           the same as --format json
   --no-cache       read everything again, and keep nothing of it in node_modules/.cache
   --help           show this
 `;

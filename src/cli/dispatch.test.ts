@@ -95,6 +95,15 @@ describe('stepwright', () => {
     expect(err).toMatch(/^stepwright: [^\n]+\n$/);
   });
 
+  test.each([
+    ['check', '--no-cache', '--config', 'no-such-config.json'],
+    ['validate', '--root', 'docs', 'no-such-file.yaml'],
+  ])('%s has --json, as run has it', async (...args) => {
+    const { code, out } = await run(...args, '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(out.split('\n', 1)[0] ?? '')).toMatchObject({ code: expect.stringMatching(/^SW/) });
+  });
+
   test('codegen --help names its options', async () => {
     const { code, out } = await run('codegen', '--help');
     expect(code).toBe(0);

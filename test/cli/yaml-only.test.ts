@@ -42,9 +42,10 @@ describe('a project without TypeScript and without compilers', { timeout: 240_00
     expect(err).not.toContain('SW4001');
   });
 
-  test('pull records a snapshot, and writes no classes', () => {
+  test('pull records a snapshot and the schema for editors, and writes no classes', () => {
     const pulled = project.stepwright('pull');
-    expect(pulled).toEqual({ code: 0, out: 'wrote src/upstream/memory.json\n', err: '' });
+    const files = ['src/upstream/memory.json', 'generated/registry.specs.schema.json'];
+    expect(pulled).toEqual({ code: 0, out: files.map((file) => `wrote ${file}\n`).join(''), err: '' });
     expect(existsSync(path.join(project.root, 'src/upstream/memory.ts'))).toBe(false);
     expect(project.stepwright('pull', '--check')).toMatchObject({ code: 0, out: 'memory is as recorded\n' });
   });
@@ -63,7 +64,7 @@ describe('a project without TypeScript and without compilers', { timeout: 240_00
 
   test('codegen writes the schema for editors alone', () => {
     const schema = 'generated/registry.specs.schema.json';
-    expect(project.stepwright('codegen')).toEqual({ code: 0, out: `wrote ${schema}\n`, err: '' });
+    expect(project.stepwright('codegen')).toEqual({ code: 0, out: `${schema} is current\n`, err: '' });
     expect(existsSync(path.join(project.root, 'generated/registry.ts'))).toBe(false);
   });
 

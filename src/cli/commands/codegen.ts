@@ -12,6 +12,7 @@ const OPTIONS = {
   root: { type: 'string' },
   config: { type: 'string' },
   format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
+  json: { type: 'boolean' },
   'no-cache': { type: 'boolean' },
 } as const;
 
@@ -57,13 +58,15 @@ interface RunOptions {
   readonly root?: string;
   readonly config?: string;
   readonly format?: Format;
+  readonly json?: boolean;
   readonly 'no-cache'?: boolean;
   readonly check: boolean;
   readonly watch?: boolean;
 }
 
 async function run(options: RunOptions, output: Output): Promise<number> {
-  const { root = '.', config, format = 'pretty', check, 'no-cache': noCache = false } = options;
+  const { root = '.', config, json = false, check, 'no-cache': noCache = false } = options;
+  const { format = json ? 'json' : 'pretty' } = options;
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
   const name = { root, ...defined({ configFile: config }) };
   if (options.watch) return watch({ ...name, cache: !noCache }, format, output);

@@ -14,17 +14,19 @@ FOLDER is made if it is not there (default: the working directory). A file that 
 written.
 
 Options:
+  --yaml           a project without TypeScript: a workflow in YAML over another MCP server
   --yes            write without asking
   --help           show this
 `,
-  { yes: { type: 'boolean' } } as const,
+  { yaml: { type: 'boolean' }, yes: { type: 'boolean' } } as const,
   1,
   async ({ values, args }, output) => {
     const [folder = '.'] = args;
     const root = path.resolve(folder);
     if (existsSync(root) && !statSync(root).isDirectory())
       throw new Misuse(`stepwright: \`${folder}\` is a file: name a folder`);
-    const files = projectFiles('typescript', packageName(root));
+    const template = values.yaml === true ? 'yaml' : 'typescript';
+    const files = projectFiles(template, packageName(root));
     const names = [...files.keys()].sort();
     const existing = names.filter((name) => existsSync(path.join(root, name)));
     if (existing.length > 0) {
@@ -45,13 +47,24 @@ Options:
       output.out(`${texts.written(path.posix.join(folder.replaceAll('\\', '/'), name))}\n`);
     }
     const enter = root === process.cwd() ? '' : `cd ${/\s/.test(folder) ? `"${folder}"` : folder} && `;
-    output.out(`\nNext: ${enter}npm install && npm test\n`);
+    if (template === 'yaml') {
+      const { checkDataProject } = await import('../../codegen/data-project.js');
+      const { written } = await checkDataProject({ root });
+      for (const name of written) output.out(`${texts.written(name)}\n`);
+    }
+    output.out(`\nNext: ${enter}${NEXT[template]}\n`);
     return 0;
   },
 );
 
+/** What is typed after the files are written. */
+const NEXT = {
+  typescript: 'npm install && npm test',
+  yaml: 'npx stepwright run add-note --arg "line=Buy bread"',
+} as const;
+
 /** The files of a template by their names in a project: `_` at the start of a name replaces a dot. */
-function projectFiles(template: 'typescript', name: string): ReadonlyMap<string, string> {
+function projectFiles(template: keyof typeof NEXT, name: string): ReadonlyMap<string, string> {
   const folder = packageFile(`templates/${template}`);
   const values: Readonly<Record<string, string>> = { name, version: packageVersion() };
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>

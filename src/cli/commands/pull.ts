@@ -84,6 +84,12 @@ Options:
     try {
       let code = 0;
       for (const each of names) if (!(await pull(each, common, work))) code = 1;
+      if (!check && !upstreamConfig.value.hasTypeScript) {
+        // Editors complete tools by a schema of its own.
+        const { checkDataProject } = await import('../../codegen/data-project.js');
+        const { written } = await checkDataProject({ root: project, ...defined({ configFile: config }) });
+        for (const file of written) output.out(`${texts.written(file)}\n`);
+      }
       return code;
     } finally {
       await upstream.close();

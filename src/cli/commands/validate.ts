@@ -21,6 +21,7 @@ const OPTIONS = {
   strict: { type: 'boolean' },
   fix: { type: 'boolean' },
   format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
+  json: { type: 'boolean' },
 } as const;
 
 type Format = (typeof OPTIONS.format.oneOf)[number];
@@ -49,11 +50,13 @@ Options:
   --fix            makes the edits of diagnostics that have one, and prints what it changed; comments and
                    layout stay
   --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
+  --json           the same as --format json
 ${REGISTRY_HELP}`,
   OPTIONS,
   Number.POSITIVE_INFINITY,
   async ({ values, args }, output) => {
-    const { root = '.', strict: isStrict = false, fix: repairs = false, format = 'pretty' } = values;
+    const { root = '.', strict: isStrict = false, fix: repairs = false, json = false } = values;
+    const { format = json ? 'json' : 'pretty' } = values;
     // `workflows/*.yaml workflows/a.yaml` names one file twice.
     const named = [...new Map(args.map((file) => [path.resolve(root, file), file])).values()];
     const plan = named.length > 0 ? undefined : await dataPlan(values);

@@ -1,0 +1,69 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { wordsOf } from '../../src/cli/live-tools.js';
+import { bareProject, type CliProject } from '../cli/cli-project.fixture.js';
+import { publishedServer } from '../e2e/upstream/servers.js';
+import { fencesOf, page } from './fences.js';
+
+const fences = fencesOf(page('docs/yaml-only.md'));
+const named = (file: string) => fences.find((fence) => fence.file === file)?.body ?? '';
+
+let project: CliProject;
+beforeAll(() => {
+  project = bareProject();
+}, 240_000);
+afterAll(() => project.remove());
+
+/** The commands of a section. */
+function commandsOf(section: string): readonly string[] {
+  const lines = fences.filter((each) => each.language === 'sh' && each.section === section);
+  return lines.flatMap(({ body }) => body.trimEnd().split('\n'));
+}
+
+function type(line = ''): ReturnType<CliProject['stepwright']> {
+  const [npx, stepwright, ...args] = wordsOf(line) ?? [];
+  expect([npx, stepwright]).toEqual(['npx', 'stepwright']);
+  return project.stepwright(...args);
+}
+
+const typed = (section: string) => commandsOf(section).map(type);
+
+/** Starts the published server of this repository in place of one that is fetched. */
+function withInstalledServer(): void {
+  const config = JSON.parse(named('templates/yaml/stepwright.config.json'));
+  config.upstream.files = publishedServer('filesystem', 'notes');
+  project.write('stepwright.config.json', JSON.stringify(config));
+}
+
+test('the page leads from an empty folder to an answer, a fault and a chart', { timeout: 240_000 }, () => {
+  const [install, init, run, ...others] = commandsOf('In three commands');
+  expect([install?.startsWith('npm install '), others]).toEqual([true, []]);
+  const made = type(init);
+  expect(made).toMatchObject({ code: 0, err: '', out: expect.stringContaining(`\nNext: ${run}\n`) });
+  for (const file of ['stepwright.config.json', 'workflows/add-note.yaml'])
+    expect(readFileSync(path.join(project.root, file), 'utf8')).toBe(named(`templates/yaml/${file}`));
+  expect(existsSync(path.join(project.root, 'generated/registry.specs.schema.json'))).toBe(true);
+
+  withInstalledServer();
+  const answer = type(run);
+  expect({ code: answer.code, out: answer.out.trimEnd() }).toEqual({
+    code: 0,
+    out: named('answer').trimEnd(),
+  });
+  expect(readFileSync(path.join(project.root, 'notes/inbox.md'), 'utf8')).toBe(named('answer'));
+
+  expect(typed('Check it')).toMatchObject([{ code: 0, out: '1 workflow without errors: add-note\n' }]);
+  const workflow = named('templates/yaml/workflows/add-note.yaml');
+  project.write('workflows/add-note.yaml', workflow.replace('{ path:', '{ pth:'));
+  expect(project.stepwright('validate').err).toContain(named('fault'));
+  project.write('workflows/add-note.yaml', workflow);
+
+  const [listed, outline, dry] = typed('See it');
+  expect(listed?.out).toContain('    add-note: Adds a line to the inbox');
+  expect(outline?.out).toContain('- write: call files_write_file\n');
+  expect(dry).toMatchObject({ code: 0 });
+
+  // The snapshot of the template is that of the version which its configuration names.
+  expect(typed('Add a server')).toMatchObject([{ code: 0, out: 'src/upstream/files.json is current\n' }]);
+});
