@@ -3,9 +3,10 @@ import { clip } from '../graph/printable-text.js';
 import type { Failure } from '../runtime/engine/contract.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { CallMask } from '../runtime/secrets/call-mask.js';
-import type { CallContext, EvaluationOutcome, ResourceOutcome } from '../runtime/tools/port.js';
+import type { CallContext, EvaluationOutcome, ResourceOutcome, ToolOutcome } from '../runtime/tools/port.js';
+import { withLimit } from '../runtime/upstream/long-timer.js';
 import type { PayloadLimit } from './payload-limit.js';
-import type { Activities, RemoteCall } from './protocol.js';
+import { type Activities, CALL_GRACE_MS, type RemoteCall } from './protocol.js';
 
 type Sdk = typeof import('@temporalio/activity');
 
@@ -14,15 +15,22 @@ export function activitiesOf(
   { calls, limit }: Pick<RunStoreOptions, 'calls'> & { readonly limit: PayloadLimit },
   { Context }: Sdk,
 ): Activities {
-  const inContext = async <T>(call: RemoteCall, work: (context: CallContext) => Promise<T>): Promise<T> => {
+  const inContext = async <Outcome extends ToolOutcome | ResourceOutcome | EvaluationOutcome>(
+    call: RemoteCall,
+    work: (context: CallContext) => Promise<Outcome>,
+  ) => {
     const activity = Context.current();
+    const limitMs = activity.info.startToCloseTimeoutMs - CALL_GRACE_MS;
     // It shows that the worker lives, and learns that the call is cancelled.
     const beat = setInterval(
       () => activity.heartbeat(),
       (activity.info.heartbeatTimeoutMs ?? DEFAULT_MS) / 3,
     );
     try {
-      return await work(contextOf(call, activity.cancellationSignal));
+      return await withLimit(limitMs, activity.cancellationSignal, async (signal, isLate) => {
+        const outcome = await work(contextOf(call, signal));
+        return outcome.ok || !isLate() ? outcome : ({ ...outcome, isTimedOut: true } as const);
+      });
     } finally {
       clearInterval(beat);
     }

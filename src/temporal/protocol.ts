@@ -53,6 +53,8 @@ export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId
   readonly maxEvents: number;
   /** The run as an earlier workflow has left it. */
   readonly left?: LeftRun;
+  /** Whether a call has its whole limit when a worker takes it. Missing for runs of earlier versions. */
+  readonly limitsCalls?: true;
   /** Whether its status is a search attribute in Temporal. Default: false. */
   readonly isSearchable?: true;
   /** How large a value that leaves the workflow may be, in bytes of JSON. Default: no limit. */
@@ -202,6 +204,9 @@ export interface RemoteCall {
   readonly idempotencyKey?: string;
   readonly origin?: CallOrigin;
 }
+
+/** Temporal itself ends an activity so long after the limit of its call, in ms. A worker that works ends it at the limit. */
+export const CALL_GRACE_MS = 10_000;
 
 /** The activities of a worker: they make the calls of runs, and record what must not change. */
 export interface Activities {

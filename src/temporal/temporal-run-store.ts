@@ -289,6 +289,7 @@ export class TemporalRunStore implements RunStore {
       ...{ run: newRunId(), graph, input, owner, requestId, answerMs, tools },
       ...{ ...recorded(auth), ...defined({ remoteAddress, task }) },
       privateTools: names.filter((name) => isPrivate?.(name) === true),
+      limitsCalls: true,
       maxEvents: this.#temporal.maxEvents,
       leaseMs: limits?.leaseMs ?? FILE_LIMITS.leaseMs,
     };

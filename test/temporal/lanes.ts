@@ -17,8 +17,7 @@ export interface Shared {
   readonly books: string;
 }
 
-/** Their limit includes the time without a worker. */
-const CALL = { tool: 'tool-enter', timeoutMs: 600_000 };
+const CALL = { tool: 'tool-enter' };
 
 /** Two effects, and a question between them. */
 const STEPS = graph(

@@ -20,6 +20,11 @@ export interface CallPort {
    * false.
    */
   readonly isolates?: boolean;
+  /**
+   * Whether the port limits calls: it answers with `isTimedOut` when a call has been worked on for as long as was left until
+   * `dueAt` when it was made. Default: a host aborts a call at that time.
+   */
+  readonly limits?: boolean;
   /** Checks the input against the tool's whole schema, calls the tool, and normalises its result. */
   callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome>;
   /** Reads the registered resource `name` at `uri`, which may differ from the registered one where it has variables. */
@@ -130,6 +135,8 @@ export type ToolOutcome =
        * decides. Default: the call has failed.
        */
       readonly isLost?: true;
+      /** See `CallPort.limits`. */
+      readonly isTimedOut?: true;
       /** The tool's own MCP result with `isError: true`, where that is the failure. */
       readonly callResult?: CallResult;
     };
@@ -143,7 +150,7 @@ export type ResourceOutcome =
       /** All contents, where the resource has a list of them. Only `resources/read` sends them apart. */
       readonly contents?: readonly JsonObject[];
     }
-  | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: false; readonly failure: Failure; readonly isTimedOut?: true };
 
 /** How the evaluation of a function ended. */
 export type EvaluationOutcome =
@@ -152,7 +159,7 @@ export type EvaluationOutcome =
       /** Missing where the function returned nothing: the value is absent. */
       readonly value?: Json;
     }
-  | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: false; readonly failure: Failure; readonly isTimedOut?: true };
 
 /**
  * What names a run in logs, middleware and other output of an operator: 12 hexadecimal digits. The id itself is not

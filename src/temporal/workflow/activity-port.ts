@@ -19,11 +19,8 @@ import type {
   ResourceOutcome,
   ToolOutcome,
 } from '../../runtime/tools/port.js';
-import type { Activities, RemoteCall, RunArguments } from '../protocol.js';
+import { type Activities, CALL_GRACE_MS, type RemoteCall, type RunArguments } from '../protocol.js';
 import type { PayloadBudget } from './payload-budget.js';
-
-/** The engine ends a call at its limit. Temporal ends one whose workflow does not, so much later. */
-const GRACE_MS = 10_000;
 
 /** What a call without a limit of its own may take, in ms. */
 const NO_LIMIT_MS = 365 * 86_400_000;
@@ -34,6 +31,7 @@ const NO_LIMIT_MS = 365 * 86_400_000;
  */
 export class ActivityPort implements CallPort {
   readonly isolates = true;
+  readonly limits: boolean;
   readonly #run: RunArguments;
   readonly #budget: PayloadBudget;
   #inFlight = 0;
@@ -44,6 +42,7 @@ export class ActivityPort implements CallPort {
   constructor(run: RunArguments, budget: PayloadBudget) {
     this.#run = run;
     this.#budget = budget;
+    this.limits = run.limitsCalls === true;
   }
 
   /** Makes no further call until it is opened. */
@@ -106,15 +105,19 @@ export class ActivityPort implements CallPort {
   async #execute<Name extends keyof Activities>(
     name: Name,
     call: Parameters<Activities[Name]>[0],
-    { context, what, isRepeatable }: CallOptions,
+    options: CallOptions,
   ): Promise<Awaited<ReturnType<Activities[Name]>>> {
+    const { context } = options;
+    const { dueAt = Date.now() + NO_LIMIT_MS } = context;
+    const whole = dueAt - Date.now();
+    const limitOf = (): number => (this.limits ? whole : dueAt - Date.now());
     if (this.#isClosed) await condition(() => !this.#isClosed);
     this.#inFlight += 1;
     try {
       const room = this.#budget.reserve(call);
       if (room !== undefined) await room;
       if (context.signal.aborted) throw new CancelledFailure(NOT_MADE);
-      return await this.#attempt(name, call, { context, what, isRepeatable });
+      return await this.#attempt(name, call, { ...options, limitOf });
     } finally {
       this.#inFlight -= 1;
     }
@@ -123,9 +126,9 @@ export class ActivityPort implements CallPort {
   async #attempt<Name extends keyof Activities>(
     name: Name,
     call: Parameters<Activities[Name]>[0],
-    { context, what, isRepeatable }: CallOptions,
+    { context, what, isRepeatable, limitOf }: CallOptions & { readonly limitOf: () => number },
   ): Promise<Awaited<ReturnType<Activities[Name]>>> {
-    const { dueAt = Date.now() + NO_LIMIT_MS, origin, signal } = context;
+    const { origin, signal } = context;
     const node = origin?.source === 'workflow' ? `${origin.node}: ` : '';
     for (;;) {
       const scope = new CancellationScope();
@@ -134,7 +137,7 @@ export class ActivityPort implements CallPort {
       try {
         return await scope.run(() =>
           scheduleActivity<Awaited<ReturnType<Activities[Name]>>>(name, [call], {
-            startToCloseTimeout: Math.max(0, dueAt - Date.now()) + GRACE_MS,
+            startToCloseTimeout: Math.max(0, limitOf()) + CALL_GRACE_MS,
             heartbeatTimeout: this.#run.leaseMs,
             // A call that is over its limit may still return what it did.
             cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -181,7 +184,7 @@ function attemptedFailure(fault: unknown): Extract<ToolOutcome, { ok: false }> {
 }
 
 /** The failure of a call whose activity returned no outcome. @throws a fault of the activity itself. */
-function failure(fault: unknown, hasEffect = false): { readonly ok: false; readonly failure: Failure } {
+function failure(fault: unknown, hasEffect = false): Extract<ResourceOutcome, { readonly ok: false }> {
   const cause = fault instanceof ActivityFailure ? fault.cause : fault;
   const outcomeUnknown = hasEffect ? ({ outcomeUnknown: true } as const) : {};
   if (cause instanceof CancelledFailure)
@@ -190,7 +193,8 @@ function failure(fault: unknown, hasEffect = false): { readonly ok: false; reado
       failure: { code: 'E_CANCELLED', message: 'The call was cancelled.', ...outcomeUnknown },
     };
   if (!(cause instanceof TimeoutFailure)) throw cause ?? fault;
-  return { ok: false, failure: { code: 'E_CALL_LOST', message: LOST, ...outcomeUnknown } };
+  const lost = { code: 'E_CALL_LOST', message: LOST, ...outcomeUnknown };
+  return { ok: false, failure: lost, ...(cause.timeoutType === 'START_TO_CLOSE' && { isTimedOut: true }) };
 }
 
 const LOST = 'The worker that made the call stopped before it returned.';

@@ -80,7 +80,9 @@ export class CallsInFlight {
     const send = (): Promise<Outcome> => this.#send(call, context);
     (telemetry === undefined ? send() : telemetry.inCall(call, send)).then(
       (outcome) => {
-        if (!('isLost' in outcome) || context.isOver) finish(this.#eventOf(call, outcome));
+        if ('isTimedOut' in outcome)
+          finish({ kind: 'timerFired', at: this.#run.clock.now(), command: call.id });
+        else if (!('isLost' in outcome) || context.isOver) finish(this.#eventOf(call, outcome));
         else {
           this.#inFlight.delete(call.id);
           context.isOver = true;

@@ -40,13 +40,17 @@ export class Execution {
     const { clock, receive } = options;
     this.#state = state;
     this.#options = options;
-    this.open = new OpenCommands(clock, (ids) => {
+    const onTime = (ids: readonly string[]): void => {
       const at = clock.now();
       receive(
         ids.map((command) => ({ kind: 'timerFired', at, command })),
         'timer',
       );
-    });
+    };
+    // The deadline of a run is a time of day, and does not limit a compensation.
+    const deadlineOf = (call: Call): number | undefined =>
+      call.kind === 'callTool' && call.isCompensation ? undefined : state.run.deadlineAt;
+    this.open = new OpenCommands(clock, onTime, options.calls.limits ? deadlineOf : undefined);
   }
 
   /** See `runRef`. */

@@ -18,6 +18,9 @@ type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
 /** What a command waits for: its host, an answer, a time, or the end of a limit. */
 type Awaits = 'host' | 'answer' | 'time' | 'limit';
 
+/** In ms since the epoch. Undefined for a call that a host does not limit. */
+type LimitOf = (call: Call) => number | undefined;
+
 /** Asks that are open, the oldest first. */
 type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
 
@@ -28,6 +31,7 @@ type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
 export class OpenCommands {
   readonly #clock: Clock;
   readonly #onTime: (ids: readonly string[]) => void;
+  readonly #limitOf: LimitOf;
   readonly #asks = new SmallMap<Ask>();
   /** All others. Missing while empty, as all below: many runs wait at once. */
   #others: SmallMap<Expected> | undefined;
@@ -42,9 +46,17 @@ export class OpenCommands {
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
 
-  /** @param onTime gets the ids of commands whose times have come, in the order in which they were due. */
-  constructor(clock: Clock, onTime: (ids: readonly string[]) => void) {
+  /**
+   * @param onTime gets the ids of commands whose times have come, in the order in which they were due.
+   * @param limitOf when a call is to be aborted.
+   */
+  constructor(
+    clock: Clock,
+    onTime: (ids: readonly string[]) => void,
+    limitOf: LimitOf = ({ dueAt }) => dueAt,
+  ) {
     this.#clock = clock;
+    this.#limitOf = limitOf;
     const onTimeOfOthers: typeof onTime = (ids) =>
       onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
     this.#onTime = onTimeOfOthers;
@@ -111,7 +123,7 @@ export class OpenCommands {
       this.#ownLimits ??= new Map();
       this.#ownLimits.set(command.id, dueAt);
       // After the run's deadline no call is made.
-      if (dueAt > now || this.#heldIds?.has(command.id) === true) this.take(command);
+      if (dueAt > now || this.#heldIds?.has(command.id) === true) this.take({ ...command, dueAt });
       else this.expect(command);
     }
   }
@@ -159,9 +171,10 @@ export class OpenCommands {
     }
     if (awaits === 'host') this.#busy += 1;
     const { id } = command;
-    if (command.dueAt === undefined) return;
+    const limit = isCall(command) ? this.#limitOf(command) : command.dueAt;
+    if (limit === undefined) return;
     // A call that an operator has made again has a later limit.
-    const dueAt = Math.max(command.dueAt, this.#ownLimits?.get(id) ?? 0);
+    const dueAt = Math.max(limit, this.#ownLimits?.get(id) ?? 0);
     this.#timer ??= new RunTimer(this.#clock, this, this.#onTime);
     if (awaits === 'time') this.#timer.addTime(id, dueAt);
     else this.#timer.addLimit(id, dueAt);

@@ -343,6 +343,31 @@ describe('limits', () => {
     expect(setup.clock.pending).toBe(0);
   });
 
+  test.each([
+    ['its port ends it', {}, 'E_TIMEOUT'],
+    ['the deadline of the run comes', { deadlineMs: 2_000 }, 'E_DEADLINE'],
+  ])('E17: a call of a port that limits calls itself waits until %s', async (_when, options, code) => {
+    const setup = new Setup();
+    let end = (): void => {};
+    const timedOut = new Promise<ToolOutcome>((resolve) => {
+      const failure = { code: 'E_CANCELLED', message: 'no' };
+      end = () => resolve({ ok: false, attempted: true, failure, isTimedOut: true });
+    });
+    const calls = { ...port({ 'tool-a': () => timedOut }), limits: true };
+    const running = setup.run(graph([call('a', {}, { timeoutMs: 500 })]), {}, { calls, ...options });
+    let isOver = false;
+    void running.then(() => {
+      isOver = true;
+    });
+    setup.clock.pass(1_000);
+    await Promise.resolve();
+    expect(isOver).toBe(false);
+    setup.clock.pass(1_000);
+    end();
+    const { failure } = await running;
+    expect(failure).toMatchObject({ code, outcomeUnknown: true });
+  });
+
   test('the deadline counts from the start of the run', async () => {
     const setup = new Setup();
     const running = setup.run(graph([call('a')]), { 'tool-a': never }, { deadlineMs: 300 });
