@@ -149,6 +149,7 @@ export const texts = {
 
 Commands:
   init        write a project to begin with
+  dev         serve a project, and again after each change
   codegen     read the workflows, check them, and write the registries
   check       do the same, and write nothing
   pull        record the tools of upstream MCP servers, and write classes of them

@@ -5,6 +5,7 @@ import { type Command, Misuse, type Output, suggestionOrNames, texts } from './c
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./commands/init.js')).initCommand,
+  dev: async () => (await import('./commands/dev.js')).devCommand,
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
   check: async () => (await import('./commands/codegen.js')).checkCommand,
   pull: async () => (await import('./commands/pull.js')).pullCommand,
@@ -82,6 +83,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   exec: 'run',
   ls: 'list',
   start: 'serve',
+  watch: 'dev',
   tools: 'list',
   plan: 'infer',
   print: 'graph',

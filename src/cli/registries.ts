@@ -89,6 +89,15 @@ export async function withRegistries(
   }
 }
 
+/** Lets this process load the TypeScript of a project, before its registry is there. A faulty configuration is left to later. */
+export async function prepareLoader(root: string, config: string | undefined): Promise<void> {
+  const { planCodegen } = await import('../codegen/config.js');
+  const plan = await planCodegen({ root: realpathSync(root), ...defined({ configFile: config }) });
+  if (plan.value === undefined) return;
+  const { registerLoader } = await import('../codegen/schemas/loader/register.js');
+  registerLoader(plan.value.loader);
+}
+
 /** Whether the options or a configuration name a registry. */
 export function namesRegistry({ root = '.', registry, config }: RegistryChoice): boolean {
   return (

@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defined } from '../../graph/defined.js';
-import { type Registry, serve, serveHttp } from '../../runtime/index.js';
+import {
+  type Registry,
+  type RunningHttpServer,
+  type RunningServer,
+  serve,
+  serveHttp,
+} from '../../runtime/index.js';
 import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
-import { Misuse, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
+import { Misuse, type Output, optionCommand, type Parsed, REGISTRY_HELP, texts } from '../command-line.js';
 import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
@@ -39,43 +45,59 @@ Options:
 ${REGISTRY_HELP}`,
   OPTIONS,
   MOST_FILES,
-  async (parsed, output) => {
-    const { stdio, http = false, port, 'no-workflows': off = false, ...choice } = parsed.values;
-    if (stdio && http)
-      throw new Misuse('stepwright: `stepwright serve` takes `--stdio` or `--http`, not both');
-    if (port !== undefined && !http)
-      throw new Misuse('stepwright: `--port` is for `stepwright serve --http`');
-    if (port !== undefined && !isPort(port))
-      throw new Misuse(`stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${port}\``);
-    const store = storeIn(parsed.values.store ?? process.env.STEPWRIGHT_STORE);
-    const hasFiles = parsed.args.length > 0;
-    return withRegistries(
-      'serve',
-      { ...choice, hasFiles, specs: 'read' },
-      output,
-      async ({ registries, options: fileOptions, specs = [] }) => {
-        const [{ registry }, ...others] = registries;
-        if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
-        const options = {
-          ...projectInfo(choice.root ?? '.'),
-          ...fileOptions,
-          ...defined({ store }),
-          ...(off ? { offerWorkflows: false } : {}),
-          ...specsOf(fileOptions, [...specs, ...parsed.args], choice.root),
-        };
-        // Faults are thrown here, with the repair for this command, before `serve` would end the process.
-        // Its warnings come from there.
-        untypedServer(registry, { ...options, log: () => {} });
-        const listen = port === undefined ? {} : { port: Number(port) };
-        const running = http
-          ? await serveHttp<Registry>(registry, { ...options, ...listen })
-          : await serve<Registry>(registry, options);
-        await running.closed;
-        return 0;
-      },
-    );
-  },
+  (parsed, output) => serveProject(parsed, output),
 );
+
+/** What `stepwright serve` is called with. */
+export type ServeRequest = Parsed<typeof OPTIONS>;
+
+/** Follows a server from its registry to its clients. */
+interface ServeObserver {
+  /** The registry is loaded. The server listens when it resolves. */
+  loaded(): Promise<void>;
+  serving(server: RunningServer | RunningHttpServer): void;
+}
+
+/** Serves a project until its server is closed; see {@link serveCommand}. */
+export async function serveProject(
+  parsed: ServeRequest,
+  output: Output,
+  observer?: ServeObserver,
+): Promise<number> {
+  const { stdio, http = false, port, 'no-workflows': off = false, ...choice } = parsed.values;
+  if (stdio && http) throw new Misuse('stepwright: `stepwright serve` takes `--stdio` or `--http`, not both');
+  if (port !== undefined && !http) throw new Misuse('stepwright: `--port` is for `stepwright serve --http`');
+  checkPort(port);
+  const store = storeIn(parsed.values.store ?? process.env.STEPWRIGHT_STORE);
+  const hasFiles = parsed.args.length > 0;
+  return withRegistries(
+    'serve',
+    { ...choice, hasFiles, specs: 'read' },
+    output,
+    async ({ registries, options: fileOptions, specs = [] }) => {
+      const [{ registry }, ...others] = registries;
+      if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
+      const options = {
+        ...projectInfo(choice.root ?? '.'),
+        ...fileOptions,
+        ...defined({ store }),
+        ...(off ? { offerWorkflows: false } : {}),
+        ...specsOf(fileOptions, [...specs, ...parsed.args], choice.root),
+      };
+      // Faults are thrown here, with the repair for this command, before `serve` would end the process.
+      // Its warnings come from there.
+      untypedServer(registry, { ...options, log: () => {} });
+      await observer?.loaded();
+      const listen = port === undefined ? {} : { port: Number(port) };
+      const running = http
+        ? await serveHttp<Registry>(registry, { ...options, ...listen })
+        : await serve<Registry>(registry, options);
+      observer?.serving(running);
+      await running.closed;
+      return 0;
+    },
+  );
+}
 
 /** Name and version of the project's package, which are those of its server unless the options say otherwise. */
 function projectInfo(root: string): Pick<ServerSettings, 'name' | 'version'> {
@@ -108,11 +130,12 @@ function specsOf(
 
 function storeIn(text: string | undefined): ServerSettings['store'] {
   if (text === undefined || text === 'memory') return text;
-  const source = sourceOf(text);
-  if (source !== undefined) return source;
+  if (sourceOf(text) !== undefined) return text as ServerSettings['store'];
   throw new Misuse(`stepwright: --store is 'memory', ${STORE_FORMS}, not '${text}'`);
 }
 
-function isPort(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;
+/** @throws Misuse for a text that is not a port. */
+export function checkPort(port: string | undefined): void {
+  if (port === undefined || (/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) return;
+  throw new Misuse(`stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${port}\``);
 }

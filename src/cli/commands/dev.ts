@@ -1,0 +1,234 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import path from 'node:path';
+import type { WatchedRun } from '../../codegen/watch.js';
+import { programFile } from '../../formats/own-files.js';
+import { defined } from '../../graph/defined.js';
+import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
+import { formatDiagnostics } from '../../graph/diagnostics/format.js';
+import { changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
+import type { DevCommand, DevReport } from '../dev-server.js';
+import { isWithoutCompilers } from '../registries.js';
+import { checkPort, type ServeRequest } from './serve.js';
+
+const OPTIONS = {
+  root: { type: 'string' },
+  config: { type: 'string' },
+  registry: { type: 'string' },
+  options: { type: 'string' },
+  port: { type: 'string' },
+  store: { type: 'string' },
+  'no-types': { type: 'boolean' },
+} as const;
+
+/** `stepwright dev`: serves a project, and serves it again after each change. */
+export const devCommand = optionCommand(
+  'stepwright dev',
+  `Usage: stepwright dev [options]
+
+Checks the project, writes its registries and serves it over HTTP at http://127.0.0.1:PORT/mcp, and does so again after
+each change. With an error the last good server stays. Types are checked beside it, if the project has TypeScript.
+
+Options:
+  --port N         where to listen (default: 3000)
+  --store STORE    where runs are kept: a restart continues them (default: sqlite:.stepwright/runs.db)
+  --no-types       do not check types
+  --registry FILE  the registry of the configuration to serve, where it has several
+  --options FILE   a module that exports the options of the server by default
+                   (default: \`server\` of the configuration)
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+  --help           show this
+`,
+  OPTIONS,
+  0,
+  async ({ values }, output) => {
+    const { root = '.', config, port = '3000', 'no-types': skipsTypes = false, ...choice } = values;
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
+    checkPort(port);
+    if (isWithoutCompilers('dev', output)) return 1;
+    const { watchCodegen } = await import('../../codegen/watch.js');
+    const store = values.store ?? defaultStore(root);
+    const request = {
+      args: [],
+      values: { ...choice, root, http: true, port, store, ...defined({ config }) },
+    };
+    const isGood = faultReport(output);
+    const servers = new DevServers(request, output);
+    const types = skipsTypes ? undefined : checkTypes(root, output);
+    return new Promise<number>((resolve) => {
+      const watcher = watchCodegen({
+        root,
+        ...defined({ configFile: config }),
+        onRun: (run) => {
+          if (isGood(run)) servers.replace(run);
+        },
+        onError: ({ message }) => output.err(`stepwright: cannot watch the files: ${message}\n`),
+      });
+      const stop = async (): Promise<void> => {
+        types?.kill();
+        await Promise.all([watcher.close(), servers.stop()]);
+        resolve(0);
+      };
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
+    });
+  },
+);
+
+/** A store in the project. Its folder is made. */
+function defaultStore(root: string): string {
+  const folder = path.resolve(root, '.stepwright');
+  mkdirSync(folder, { recursive: true });
+  return `sqlite:${path.join(folder, 'runs.db')}`;
+}
+
+/**
+ * Prints the faults of each run of codegen, and tells whether its registries can be served. Faults that a change leaves as
+ * they were are not repeated.
+ */
+function faultReport(output: Output): (run: WatchedRun) => boolean {
+  let printed = '';
+  return ({ changes, result, error, milliseconds }) => {
+    const diagnostics = result?.diagnostics ?? [];
+    const text =
+      result === undefined
+        ? `stepwright failed: ${error?.message ?? ''}\n`
+        : formatDiagnostics(diagnostics, result.readSource, { color: output.color });
+    const isBroken = result === undefined || hasErrors(diagnostics);
+    if (text !== printed && (diagnostics.length > 0 || isBroken)) output.err(text);
+    printed = text;
+    const outcome = isBroken ? 'errors; the last good server stays' : 'checked';
+    output.out(`${changedFiles(changes)}: ${outcome} (${milliseconds.toFixed(0)} ms)\n`);
+    return !isBroken;
+  };
+}
+
+/** A process with a server, or one that waits for a project to load. */
+interface DevServer {
+  readonly process: ChildProcess;
+  /** Resolves with the next report; with `undefined` when the process ends. */
+  next(): Promise<DevReport | undefined>;
+  say(command: DevCommand): void;
+}
+
+/** The server, and the process of the next one, which has loaded all but the project. */
+class DevServers {
+  readonly #request: ServeRequest;
+  readonly #output: Output;
+  #current: DevServer | undefined;
+  #spare: DevServer;
+  #isStopped = false;
+  /** The change to serve next. */
+  #pending: WatchedRun | undefined;
+  #isReplacing = false;
+
+  constructor(request: ServeRequest, output: Output) {
+    this.#request = request;
+    this.#output = output;
+    this.#spare = this.#fork();
+  }
+
+  /** Serves the project as it is now. Of changes that arrive meanwhile, the last one counts. */
+  replace(run: WatchedRun): void {
+    this.#pending = run;
+    if (!this.#isReplacing) void this.#replaceAll();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([this.#end(this.#current), this.#end(this.#spare)]);
+  }
+
+  async #replaceAll(): Promise<void> {
+    this.#isReplacing = true;
+    while (this.#pending !== undefined && !this.#isStopped) {
+      const run = this.#pending;
+      this.#pending = undefined;
+      await this.#replace(run);
+    }
+    this.#isReplacing = false;
+  }
+
+  async #replace({ milliseconds }: WatchedRun): Promise<void> {
+    const start = performance.now();
+    const server = this.#spare;
+    server.say({ kind: 'load', request: this.#request });
+    if (!this.#reported(await server.next())) {
+      this.#spare = this.#fork();
+      return;
+    }
+    const isFirst = this.#current === undefined;
+    await this.#end(this.#current);
+    this.#current = server;
+    server.say({ kind: 'listen' });
+    const report = await server.next();
+    const isServing = this.#reported(report);
+    if (isServing && report?.kind === 'serving') {
+      const total = milliseconds + performance.now() - start;
+      this.#output.out(`served at ${report.url} (${total.toFixed(0)} ms after the change)\n`);
+      if (isFirst)
+        this.#output.out(
+          `inspect it: npx @modelcontextprotocol/inspector --transport http --server-url ${report.url}\n`,
+        );
+    }
+    this.#spare = this.#fork();
+  }
+
+  #reported(report: DevReport | undefined): boolean {
+    if (report?.kind === 'failed') this.#output.err(report.text);
+    return report !== undefined && report.kind !== 'failed';
+  }
+
+  #fork(): DevServer {
+    const { root = '.', config } = this.#request.values;
+    const args = [root, ...(config === undefined ? [] : [config])];
+    const child = fork(programFile('cli/dev-server'), args, {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const reports: (DevReport | undefined)[] = [];
+    let wake = (): void => {};
+    const take = (report: DevReport | undefined): void => {
+      reports.push(report);
+      wake();
+    };
+    child.on('message', (report) => take(report as DevReport));
+    child.once('exit', () => take(undefined));
+    return {
+      process: child,
+      async next() {
+        while (reports.length === 0)
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        return reports.shift();
+      },
+      say: (command) => void (child.connected && child.send(command)),
+    };
+  }
+
+  async #end(server: DevServer | undefined): Promise<void> {
+    if (server === undefined || server.process.exitCode !== null) return;
+    const ended = new Promise((resolve) => server.process.once('exit', resolve));
+    server.say({ kind: 'stop' });
+    await ended;
+  }
+}
+
+/** Starts the compiler of the project, if it has one, in its watch mode. It leaves the processor to the server. */
+function checkTypes(root: string, output: Output): ChildProcess | undefined {
+  const require = createRequire(path.resolve(root, 'package.json'));
+  let compiler: string;
+  try {
+    compiler = path.join(path.dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+  } catch {
+    return undefined;
+  }
+  if (!existsSync(path.resolve(root, 'tsconfig.json'))) return undefined;
+  const args = [compiler, '--noEmit', '--watch', '--preserveWatchOutput'];
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  if (child.pid !== undefined) os.setPriority(child.pid, os.constants.priority.PRIORITY_BELOW_NORMAL);
+  child.stdout.on('data', (text) => output.out(`${String(text).replace(/^\s+/, 'types: ')}`));
+  return child;
+}

@@ -1,0 +1,73 @@
+import type { Output } from './command-line.js';
+import type { ServeRequest } from './commands/serve.js';
+
+/**
+ * The process of a server that `stepwright dev` has started. It loads the product at once, and the project when it is told
+ * to: a change is served without the time of a start.
+ */
+
+/** What `stepwright dev` says to a server. */
+export type DevCommand =
+  /** Loads the project. */
+  | { readonly kind: 'load'; readonly request: ServeRequest }
+  /** The address is free. */
+  | { readonly kind: 'listen' }
+  /** Ends at once; its runs are in the store. */
+  | { readonly kind: 'stop' };
+
+/** What a server says to `stepwright dev`. */
+export type DevReport =
+  | { readonly kind: 'loaded' }
+  | { readonly kind: 'serving'; readonly url: string }
+  | { readonly kind: 'failed'; readonly text: string };
+
+const report = (message: DevReport): void => void process.send?.(message);
+
+process.on('disconnect', () => process.exit());
+
+const [{ serveProject }, { emptyRegistry, serveHttp }, { prepareLoader }] = await Promise.all([
+  import('./commands/serve.js'),
+  import('../runtime/index.js'),
+  import('./registries.js'),
+]);
+
+// What a server loads with its first connection is loaded now.
+const first = await serveHttp(emptyRegistry, { port: 0, log: () => {} });
+await first.close({ graceMs: 0 });
+await prepareLoader(process.argv[2] ?? '.', process.argv[3]);
+
+let listen = (): void => {};
+const isFree = new Promise<void>((resolve) => {
+  listen = resolve;
+});
+let close: (() => Promise<void>) | undefined;
+
+process.on('message', async (command: DevCommand) => {
+  if (command.kind === 'listen') listen();
+  if (command.kind === 'stop') {
+    await close?.();
+    process.exit();
+  }
+  if (command.kind !== 'load') return;
+  const texts: string[] = [];
+  const output: Output = {
+    out: (text) => void process.stderr.write(text),
+    err: (text) => void texts.push(text),
+    color: false,
+  };
+  const code = await serveProject(command.request, output, {
+    async loaded() {
+      report({ kind: 'loaded' });
+      await isFree;
+    },
+    serving(running) {
+      if (!('url' in running)) return;
+      close = () => running.close({ graceMs: 0 });
+      report({ kind: 'serving', url: running.url.href });
+    },
+  }).catch((error: unknown) => {
+    texts.push(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  });
+  if (code !== 0) report({ kind: 'failed', text: texts.join('') });
+});

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type CliProject, cliProject } from '../../cli/cli-project.fixture.js';
+
+const TOOL = `import { Tool } from 'stepwright';
+
+@Tool({ name: 'greet', description: 'Greets', annotations: { readOnlyHint: true } })
+export class Greet {
+  execute(): { text: string } {
+    return { text: 'Hello' };
+  }
+}
+`;
+
+const WORKFLOW = `import { ask, call, done, Step, Workflow } from 'stepwright';
+import { Greet } from './greet.js';
+
+@Workflow({ name: 'hello', description: 'greet somebody' })
+export class Hello {
+  @Step() greeting = call(Greet);
+  @Step() sure = ask.confirm('Say it?');
+  output = done({ text: this.greeting.text, sure: this.sure });
+}
+`;
+
+let project: CliProject;
+let program: ChildProcess;
+let printed = '';
+
+beforeEach(() => {
+  project = cliProject({ experimentalDecorators: true });
+  project.write('src/greet.ts', TOOL);
+  project.write('src/hello.ts', WORKFLOW);
+  const args = [project.main, 'dev', '--port', '0', '--no-types'];
+  program = spawn(process.execPath, args, { cwd: project.root, env: { ...process.env, NO_COLOR: '1' } });
+  printed = '';
+  for (const stream of [program.stdout, program.stderr])
+    stream?.on('data', (text) => {
+      printed += String(text);
+    });
+}, 240_000);
+
+afterEach(async () => {
+  program.kill('SIGTERM');
+  if (program.exitCode === null) await once(program, 'exit');
+  project.remove();
+}, 60_000);
+
+/** Waits for a text that is printed after the ones before it, and drops what comes up to it. */
+async function print(pattern: RegExp): Promise<RegExpExecArray> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const match = pattern.exec(printed);
+    if (match !== null) {
+      printed = printed.slice(match.index + match[0].length);
+      return match;
+    }
+    if (Date.now() > deadline || program.exitCode !== null)
+      throw new Error(`not printed: ${pattern}\n${printed}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '0.1.0' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+const served = async (): Promise<string> => (await print(/served at (\S+) \(\d+ ms/))[1] ?? '';
+
+test('serves each change, keeps the last good server, and keeps runs', { timeout: 300_000 }, async () => {
+  let client = await connected(await served());
+  const begun = await client.callTool({ name: 'w_hello', arguments: {} });
+  const { workflow_id, status } = begun.structuredContent as { workflow_id: string; status: string };
+  expect(status).toBe('waiting');
+  await client.close();
+
+  project.write('src/greet.ts', TOOL.replace('Hello', 'Good day'));
+  let url = await served();
+  client = await connected(url);
+  expect((await client.callTool({ name: 'greet', arguments: {} })).structuredContent).toEqual({
+    text: 'Good day',
+  });
+  await client.close();
+
+  project.write('src/hello.ts', WORKFLOW.replace('greeting.text', 'greeting.txt'));
+  await print(/error SW4005: the output of `greeting` has no `txt`/);
+  await print(/errors; the last good server stays/);
+  client = await connected(url);
+  expect((await client.callTool({ name: 'greet', arguments: {} })).structuredContent).toEqual({
+    text: 'Good day',
+  });
+  await client.close();
+
+  project.write('src/hello.ts', `${WORKFLOW.replace('greeting.text', 'greeting.txt')}// the same\n`);
+  await print(/errors; the last good server stays/);
+  expect(printed).not.toContain('SW4005');
+
+  project.write('src/hello.ts', `${WORKFLOW}// well again\n`);
+  url = await served();
+  client = await connected(url);
+  const answer = { workflow_id, result: true };
+  const ended = await client.callTool({ name: 'submit_result', arguments: answer });
+  expect(ended.structuredContent).toMatchObject({
+    status: 'completed',
+    result: { text: 'Hello', sure: true },
+  });
+  await client.close();
+});
