@@ -7,7 +7,7 @@ import {
   type PathSegment,
   references,
 } from '../graph/expression/traversal.js';
-import type { Expr, LiteralExpr } from '../graph/expression/tree.js';
+import type { Expr, LiteralExpr, RefExpr } from '../graph/expression/tree.js';
 import { isJsonObject, type Json } from '../graph/json.js';
 import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
@@ -154,14 +154,17 @@ function mayLack(valueType: ValueType, key: string | number): boolean {
   );
 }
 
-/** Whether a condition asks for the value at a place of a path, or for a part of it. */
-export function isAskedIn(facts: readonly Fact[], { ref, segments }: DataPath, length: number): boolean {
-  const keys = segments.slice(0, length).map(({ key }) => String(key));
-  return facts.some(({ test }) =>
+/** Whether a condition excludes that the value at a place of a path is absent. One that is not understood does so. */
+export function isThere(facts: readonly Fact[], { ref, segments }: DataPath, length: number): boolean {
+  const keys = segments.slice(0, length).map(({ key }) => key);
+  const isAsked = (test: Expr): boolean =>
     dataPaths(test).some(
       (path) =>
-        rootKey(path.ref) === rootKey(ref) && keys.every((key, at) => key === String(path.segments[at]?.key)),
-    ),
+        rootKey(path.ref) === rootKey(ref) &&
+        keys.every((key, at) => String(key) === String(path.segments[at]?.key)),
+    );
+  return facts.some(
+    ({ test, holds }) => isAsked(test) && !(isFollowed(test) && mayBe(test, holds, { ref, keys }, ABSENT)),
   );
 }
 
@@ -214,6 +217,9 @@ function sidesOf(
   return subject.kind === 'literal' && isPath(right) ? { path: right, literal: subject, op } : undefined;
 }
 
+/** Comparisons that fail where a side is absent. */
+const ORDERS = /^(?:lt|le|gt|ge)\b/;
+
 /** Whether a condition may hold, or not hold, if the value at a position has a form. */
 function mayBe(test: Expr, holds: boolean, at: Position, form: ValueType): boolean {
   switch (test.kind) {
@@ -234,7 +240,7 @@ function mayBe(test: Expr, holds: boolean, at: Position, form: ValueType): boole
       const { op, literal } = sides;
       const isEqual = op === 'eq.strict' || op === 'eq.py' || op === 'eq.deep';
       const isUnequal = op === 'ne.strict' || op === 'ne.py' || op === 'ne.deep';
-      if (!isEqual && !isUnequal) return true;
+      if (!isEqual && !isUnequal) return !(value.isMissing && (holds || ORDERS.test(op)));
       return isEqual === holds ? mayEqual(value, literal.value) : !mustEqual(value, literal.value);
     }
     case 'call': {
@@ -267,7 +273,7 @@ function valueAt(expr: Expr, { ref, keys }: Position, form: ValueType): Value | 
   const own = path.segments.map(({ key }) => key);
   if (own.length < keys.length || keys.some((key, index) => String(own[index]) !== String(key)))
     return undefined;
-  let value: Value = { valueType: form, isThere: true, isMissing: false };
+  let value: Value = { valueType: form, isThere: form !== ABSENT, isMissing: form === ABSENT };
   for (const key of own.slice(keys.length)) {
     const next = read(value.valueType, key);
     if (next.kind === 'missing') return { valueType: ABSENT, isThere: false, isMissing: true };
@@ -377,21 +383,38 @@ function casesBefore({ cases }: Extract<Node, { kind: 'branch' }>, arm: string |
   return own === undefined ? facts : [...facts, { test: own.when, holds: true }];
 }
 
+/** Whether a condition before a node, and outside the scopes around it, affects the node. */
+export type AskedElsewhere = (ref: RefExpr, scope: ScopePlan, at?: PlannedNode) => boolean;
+
 /**
- * The roots in conditions that affect nodes outside them: conditions of nodes that end the run or jump, and of nodes whose
- * skipping propagates.
+ * Finds the roots in conditions that affect nodes outside them: conditions of nodes that end the run or jump, and of
+ * nodes whose skipping propagates.
  */
-export function rootsAskedElsewhere({ nodes }: WorkflowPlan): ReadonlySet<string> {
+export function askedElsewhere({ nodes }: WorkflowPlan): AskedElsewhere {
   const isShared = nodes.some(({ node: { join } }) => join !== 'none_failed' && join !== 'all_done');
-  const roots = new Set<string>();
+  const askers = new Map<string, { readonly ordinal: number; readonly inside?: ScopePlan }[]>();
+  const add = (test: Expr, { ordinal }: PlannedNode, inside?: ScopePlan): void => {
+    for (const root of rootsIn(test))
+      askers.set(root, [...(askers.get(root) ?? []), { ordinal, ...defined({ inside }) }]);
+  };
   for (const each of nodes) {
     const isEnd = kinds[each.node.kind].exit !== 'none';
-    const facts = isEnd ? factsInScope(each.scope) : [];
-    const own = each.node.when !== undefined && (isEnd || isShared) ? [{ test: each.node.when }] : [];
-    const routed = casesWithoutBody(each);
-    for (const { test } of [...facts, ...own, ...routed]) for (const root of rootsIn(test)) roots.add(root);
+    if (isEnd) for (const { test } of factsInScope(each.scope)) add(test, each, each.scope);
+    if (each.node.when !== undefined && (isEnd || isShared)) add(each.node.when, each);
+    for (const { test } of casesWithoutBody(each)) add(test, each);
   }
-  return roots;
+  return (ref, scope, at) => {
+    const around = scopesAround(scope);
+    return (askers.get(rootKey(ref)) ?? []).some(
+      ({ ordinal, inside }) =>
+        (at === undefined || ordinal < at.ordinal) && (inside === undefined || !around.includes(inside)),
+    );
+  };
+}
+
+/** A scope, and the scopes around it. */
+function scopesAround(scope: ScopePlan): readonly ScopePlan[] {
+  return scope.container === undefined ? [scope] : [scope, ...scopesAround(scope.container.scope)];
 }
 
 /** Cases that select nodes of the branch's own scope. */

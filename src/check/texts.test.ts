@@ -16,6 +16,7 @@ import type { Expr } from '../graph/expression/tree.js';
 import type { Json, JsonSchema } from '../graph/json.js';
 import type { Input, Node } from '../graph/model.js';
 import { argument, at, check, closed, fails, reads, step, warnings } from './check-graph.fixture.js';
+import { arm, branches } from './constructs.fixture.js';
 
 const page: JsonSchema = {
   type: 'object',
@@ -154,6 +155,28 @@ describe('a value in a text', () => {
     expect(faultsOfNodes(nodes(is(ref('inputs', 'task'), 'ne.strict', 'x')))).toHaveLength(1);
     const other = step(3, 'b', 'add-task', { task: literal('x') }, { when: is(date, 'ne.strict') });
     expect(faultsOfNodes([other, ...nodes(is(ref('inputs', 'task'), 'ne.strict', 'x'))])).toHaveLength(1);
+  });
+
+  test('a condition under which the value may be absent does not guard it', () => {
+    const unknown = choose(is(date, 'eq.strict', 'x'), literal('a'), date);
+    expect(faultsOf([unknown])).toHaveLength(1);
+    expect(faultsOf([choose(is(date, 'eq.strict', 'x'), date, literal('a'))])).toEqual([]);
+    expect(
+      faultsOf([choose({ kind: 'not', truth: 'truthy.js', of: date }, date, literal('a'))]),
+    ).toHaveLength(1);
+  });
+
+  test('the message of a failure is guarded by its own condition, and later steps by that of the failure', () => {
+    const failing = (test: Expr): Node => {
+      const failure = { nodes: [fails(2, at(2, text('js', 'no ', date)))] };
+      const otherwise = { id: 'else', body: { nodes: [] } };
+      return branches(2, 'check', [arm('then', failure, at(2, test))], { else: otherwise });
+    };
+    expect(faultsOfNodes([failing(is(date, 'ne.strict', 'x'))])).toHaveLength(1);
+    expect(faultsOfNodes([failing(is(date, 'ne.strict'))])).toEqual([]);
+    const due = step(4, 'add', 'add-task', { task: at(4, text('js', 'Due ', date)) });
+    expect(faultsOfNodes([failing(is(date, 'eq.strict', 'x')), due])).toEqual([]);
+    expect(faultsOfNodes([due, failing(is(date, 'eq.strict', 'x'))])).toHaveLength(1);
   });
 
   test('`+` with a text has the rule, and with numbers alone has not', () => {

@@ -3,7 +3,7 @@ import { type DataPath, dataPath, formatPath } from '../graph/expression/travers
 import type { CallExpr, Expr, RefExpr } from '../graph/expression/tree.js';
 import { CONTENT } from '../graph/kinds/calls.js';
 import { locationOfExpr, type SourceLocation } from '../graph/source-location.js';
-import { isAskedIn } from './narrowing.js';
+import { isThere } from './narrowing.js';
 import type { JsonType } from './schema-view.js';
 import {
   followed,
@@ -139,7 +139,7 @@ function firstOf(unfit: readonly (Unfit | undefined)[]): Unfit | undefined {
   return first && { ...first, isCertain: first.isCertain && unfit.length === 1 };
 }
 
-/** The value at a path: whether it may be absent, and its type. Any condition that asks for it is a guard. */
+/** The value at a path: whether it may be absent, and its type. A condition that excludes its absence is a guard. */
 function unfitAt(path: DataPath, expr: Expr, names: Names, locals: Locals): Unfit | undefined {
   const { ref } = path;
   const { valueType, optionalAt } = followed(path, names, locals);
@@ -153,7 +153,7 @@ function unfitAt(path: DataPath, expr: Expr, names: Names, locals: Locals): Unfi
   const isGuarded =
     absentAt === undefined ||
     names.isAskedElsewhere?.(ref) === true ||
-    isAskedIn(names.facts ?? [], path, absentAt);
+    isThere(names.facts ?? [], path, absentAt);
   return isGuarded ? unfitType(valueType, expr) : { actual: 'absent', expr, isCertain: false };
 }
 

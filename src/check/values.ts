@@ -9,7 +9,7 @@ import { boundSchema } from '../graph/part-schema.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
-import { factsInScope, rootKey, rootsAskedElsewhere } from './narrowing.js';
+import { askedElsewhere, factsInScope } from './narrowing.js';
 import { type Locals, type Names, typeOf, where, without } from './type-of.js';
 import {
   ABSENT,
@@ -55,17 +55,19 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
   const steps = new Map<string, ValueType>();
   const byScope = new Map<ScopePlan, Names>();
 
-  const asked = rootsAskedElsewhere(plan);
-  const isAskedElsewhere: Names['isAskedElsewhere'] = (ref) => asked.has(rootKey(ref));
+  const isAsked = askedElsewhere(plan);
 
   const namesIn = (scope: ScopePlan, planned?: PlannedNode): Names => {
-    const when = planned?.node.when;
-    if (when !== undefined) return where(namesIn(scope), when, true);
+    if (planned !== undefined) {
+      const names: Names = { ...namesIn(scope), isAskedElsewhere: (ref) => isAsked(ref, scope, planned) };
+      const { when } = planned.node;
+      return when === undefined ? names : where(names, when, true);
+    }
     const cached = byScope.get(scope);
     if (cached !== undefined) return cached;
     const items = itemsAround(scope, namesIn);
     const names: Names = {
-      isAskedElsewhere,
+      isAskedElsewhere: (ref) => isAsked(ref, scope),
       facts: factsInScope(scope),
       inputs: (name) => inputs.get(name) ?? UNKNOWN,
       optionalInputs,
