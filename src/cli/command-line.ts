@@ -161,6 +161,7 @@ Commands:
   worker      execute runs that servers keep on Temporal
   runs        show and keep the runs of a store
   infer       infer the order of tools from their hints, schemas and descriptions
+  doctor      check what a project needs, each fault with its repair
   explain     show what a code means, of a diagnostic or a failure, and its repair
 
 Options:

@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   worker: async () => (await import('./commands/worker.js')).workerCommand,
   runs: async () => (await import('./commands/runs.js')).runsCommand,
   infer: async () => (await import('./commands/infer.js')).inferCommand,
+  doctor: async () => (await import('./commands/doctor.js')).doctorCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
 

@@ -1,6 +1,7 @@
 import type { RunStoreOptions } from '../journal-run-store.js';
 import type { RunStore } from '../run-store.js';
 import { fileStore, type RunStoreSource } from '../run-stores.js';
+import { StoreError } from '../store/store-error.js';
 import type { StoreOperator } from './store-operator.js';
 
 /** The names of stores that outlast a process, for messages. */
@@ -36,6 +37,18 @@ function pathIn(name: string): string {
 export function sourceOf(name: string): RunStoreSource | undefined {
   const scheme = SCHEMES.find(({ form }) => form.test(name));
   return scheme && { open: (options) => scheme.open(name, options) };
+}
+
+/** Why no store can be kept in a file, with the repair; undefined where SQLite is recent enough. */
+export async function driverFault(path: string): Promise<string | undefined> {
+  const { findDriver } = await import('../store/sqlite/driver.js');
+  try {
+    await findDriver(path);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StoreError) return error.message;
+    throw error;
+  }
 }
 
 /** What operates the store of a name; undefined for any other text. It is loaded with the first use. */
