@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { ListedOptions } from '../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
-import { canonicalJson, sha256Hex } from '../graph/canonical.js';
+import { canonicalJson } from '../graph/canonical.js';
 import type { JsonObject, JsonSchema, Value } from '../graph/json.js';
 import type { ToolTask } from '../graph/model.js';
 import { isValidName } from '../graph/names.js';
+import { sha256Hex } from '../graph/sha256.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { PlanningHints } from '../infer/tool.js';
 

@@ -1,5 +1,6 @@
-import { canonicalJson, sha256Hex } from '../graph/canonical.js';
+import { canonicalJson } from '../graph/canonical.js';
 import type { Value } from '../graph/json.js';
+import { sha256Hex } from '../graph/sha256.js';
 import type { AgentOptions } from './agents.js';
 import type { ArgOptions } from './arg.js';
 import { type FieldMetadata, recordOf } from './decorate.js';

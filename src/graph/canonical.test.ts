@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyGraph } from './any-graph.fixture.js';
-import { canonicalGraph, canonicalJson, hashGraph, sha256Hex, withoutPlaces } from './canonical.js';
+import { canonicalGraph, canonicalJson, hashGraph, withoutPlaces } from './canonical.js';
 import type { Json, Value } from './json.js';
 import type { Graph } from './model.js';
+import { sha256Hex } from './sha256.js';
 
 /** JSON as it comes from a parser: no `-0`, no null prototypes. */
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Json);

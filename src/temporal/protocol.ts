@@ -1,7 +1,7 @@
 import type { AuthInfo, Owner } from '../decorators/context.js';
-import { sha256Hex } from '../graph/canonical.js';
 import type { Json, JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
+import { sha256Hex } from '../graph/sha256.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
 import type { Fact, Failure, Row } from '../runtime/engine/contract.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';

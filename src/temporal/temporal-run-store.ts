@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '../decorators/context.js';
 import { packageVersion } from '../formats/own-files.js';
-import { sha256Hex } from '../graph/canonical.js';
 import { defined } from '../graph/defined.js';
 import type { Graph } from '../graph/model.js';
 import { toolsIn } from '../graph/nodes.js';
 import { clip, clipText } from '../graph/printable-text.js';
+import { sha256Hex } from '../graph/sha256.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
 import { planOf } from '../plan/compile.js';
 import { restore } from '../runtime/engine/snapshot.js';

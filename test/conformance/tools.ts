@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { canonicalJson, sha256Hex } from '../../src/graph/canonical.js';
+import { canonicalJson } from '../../src/graph/canonical.js';
+import { sha256Hex } from '../../src/graph/sha256.js';
 import { type CompiledPrograms, compilePrograms } from '../compiled-programs.js';
 
 const PACKAGE = fileURLToPath(new URL('tools/package.json', import.meta.url));

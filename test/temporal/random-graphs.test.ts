@@ -1,9 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Owner } from '../../src/decorators/context.js';
-import { sha256Hex } from '../../src/graph/canonical.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
+import { sha256Hex } from '../../src/graph/sha256.js';
 import { planOf } from '../../src/plan/compile.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
 import type { Submission } from '../../src/runtime/runs/actions/action.js';

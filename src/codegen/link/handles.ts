@@ -1,8 +1,8 @@
-import { sha256Hex } from '../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { FunctionRef } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
 import type { PlanningHints } from '../../infer/tool.js';
 import type {

@@ -1,6 +1,6 @@
 import type { CheckEnvironment, ToolSignature } from '../../check/check-graph.js';
-import { sha256Hex } from '../../graph/canonical.js';
 import { isValidName } from '../../graph/names.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { NamedFunction } from './expressions.js';
 
 /** A function of a graph, with the hash by which the graph refers to it. */

@@ -113,7 +113,7 @@ describe('in a bare context', () => {
   );
 
   test('graphs are hashed without a global of any host', () => {
-    const { sha256Hex } = bareContext().load(resolve(here, '../canonical.ts')) as {
+    const { sha256Hex } = bareContext().load(resolve(here, '../sha256.ts')) as {
       sha256Hex: (text: string) => string;
     };
     expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');

@@ -1,9 +1,10 @@
-import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
+import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { unreachable, type Value } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { Command, Failure, OwedCommand, SkipReason } from './events.js';
 import { failures } from './failures.js';
 import { writeFields } from './field-writes.js';

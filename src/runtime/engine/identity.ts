@@ -1,5 +1,6 @@
-import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
+import { canonicalJson } from '../../graph/canonical.js';
 import type { JsonObject } from '../../graph/json.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { NodeRecord } from './records.js';
 import type { EffectRow } from './rows.js';
 import type { RunState } from './state.js';

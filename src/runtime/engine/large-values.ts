@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../graph/canonical.js';
 import { type Json, type JsonObject, keysOf, pointerKey } from '../../graph/json.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { Change, Row } from './rows.js';
 
 /** Values whose JSON is longer than this (in UTF-16 code units) are stored once, apart from the rows that refer to them. */

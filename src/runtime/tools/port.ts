@@ -1,7 +1,7 @@
 import type { ElicitAnswer, Root, SamplingRequest, SamplingResult } from '../../decorators/client.js';
 import type { ToolContext } from '../../decorators/context.js';
-import { sha256Hex } from '../../graph/canonical.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from '../secrets/call-mask.js';
 import type { CallResult } from './call-result.js';

@@ -1,6 +1,6 @@
-import { sha256Hex } from '../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../graph/json.js';
 import { compareText } from '../../graph/names.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { UpstreamListing, UpstreamTool } from './port.js';
 
 /** The version of the format of snapshots. */

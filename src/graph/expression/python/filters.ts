@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../canonical.js';
 import type { Json, Value } from '../../json.js';
+import { sha256Hex } from '../../sha256.js';
 import type { FunctionCall } from '../function.js';
 import { chargeWhole } from '../value.js';
 import {

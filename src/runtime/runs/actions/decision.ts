@@ -1,12 +1,13 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 import { parseNodeKey } from '../../../plan/instances.js';
 import type { Failure } from '../../engine/contract.js';
 import type { StepAction } from '../../engine/events.js';

@@ -1,8 +1,9 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { canonicalJson } from '../../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 import { actionKind, requestOf } from '../../engine/actions.js';
 import type { ActionKind, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';

@@ -1,6 +1,6 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
-import { sha256Hex } from '../../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 import type { Command, Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { boundedFailure } from '../../engine/failures.js';

@@ -1,8 +1,9 @@
 import type { Owner, Principal } from '../../../decorators/context.js';
-import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { ownProperty } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 
 /** What makes two callers one owner. */
 export interface OwnerRule {

@@ -1,8 +1,9 @@
-import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import { PARTIAL_LIMIT_BYTES } from '../../runs/run/side-effects.js';
