@@ -1,4 +1,5 @@
 import type { Json } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
 import { jsonText, MASKED } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
@@ -6,17 +7,20 @@ import type { PlannedNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import type { SkipReason } from '../engine/events.js';
+import { type Remains, remainsOf } from '../engine/read.js';
+import { remainsForCaller } from '../runs/run/side-effects.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import type { ResourceOutcome } from '../tools/port.js';
 import { jsonSize } from '../tools/to-json.js';
-import { closingOf, remainsIn, type TracedRun } from './closing.js';
+import type { ToolDescription } from '../tools/toolset.js';
 import { ContainerLog, PartLog } from './container-log.js';
-import { leftBehind } from './hand-off.js';
+import { handOff, leftBehind } from './hand-off.js';
 import { planLines, routersOf, tracedKindOf } from './kinds.js';
 import { UndoLog } from './leaf-logs.js';
 import { isListed, isSkipAnnounced, Ledger, stepsMeta } from './ledger.js';
 import {
   type BlockMeta,
+  type HandOff,
   type HandOffCall,
   limited,
   META_RESULT_LIMIT_BYTES,
@@ -26,10 +30,10 @@ import {
   type TraceMeta,
   textBlock,
 } from './messages.js';
-import { pauseFacts } from './paused-calls.js';
+import { isPaused, pauseFacts } from './paused-calls.js';
 import { cutNote, names, printExpression, resourceFailed, stop } from './sentences.js';
 import type { StepFact } from './step-log.js';
-import type { KeptRun } from './waiting.js';
+import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions extends TracedRun {
   /** See {@link planText}. Default: it is made. */
@@ -330,4 +334,46 @@ function guidanceMessages({ step, guidance }: HandOffCall): readonly PromptMessa
   if (guidance === undefined) return [];
   const meta = { 'stepwright/part': 'guidance', 'stepwright/step': step } as const;
   return [textBlock('assistant', `Guidance of step '${step}':\n\n${guidance}`, meta)];
+}
+
+/** What is known of a run that a trace shows, and of its tools. */
+export interface TracedRun {
+  readonly graph: Graph;
+  /** Description and safety of a tool, as the registry has them. */
+  readonly describeTool: (name: string) => ToolDescription | undefined;
+  /** Whether only steps of workflows may call a tool. Default: no tool is private. */
+  readonly isPrivate?: (tool: string) => boolean;
+  /** The name of the workflow's own tool, if it has one. */
+  readonly workflowTool?: string | undefined;
+  /** Masks what must not be shown of the run. The host gives it every fact before the trace. */
+  readonly mask: RunMask;
+}
+
+/** A run at the end of its trace. */
+interface ClosedRun extends TracedRun {
+  readonly ledger: Ledger;
+  /** After the last fact of the ledger. */
+  readonly state: RunState;
+}
+
+/** What a run left behind, for its caller. */
+function remainsIn({ ledger, state, isPrivate = () => false }: ClosedRun): Remains {
+  return remainsForCaller(remainsOf(ledger.plan, state), isPrivate);
+}
+
+/**
+ * What closes the trace of a run that did not succeed: its hand-off where it is over or paused, else what it waits for.
+ * @param kept how to reach a run that outlasts the trace. Without it the run cannot be answered.
+ */
+export function closingOf(run: ClosedRun, kept?: KeptRun): HandOff & { readonly isWaiting: boolean } {
+  const { graph, state, ledger, mask, describeTool, isPrivate = () => false, workflowTool } = run;
+  const context = {
+    ...{ graph, state, ledger, secrets: mask, isPrivate, workflowTool, remains: remainsIn(run) },
+    safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
+  };
+  const paused = isPaused(state) ? kept : undefined;
+  const isKept = kept !== undefined && paused === undefined;
+  const isWaiting =
+    state.run.status === 'running' && (isKept || (paused === undefined && !isHandedOver(state)));
+  return { ...(isWaiting ? waitingEnd(context, kept) : handOff(context, paused)), isWaiting };
 }

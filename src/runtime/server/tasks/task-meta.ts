@@ -8,7 +8,6 @@ import { nodeRecord, outputOf } from '../../engine/read.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import type { InspectedRun } from '../../runs/run-store.js';
 import type { RunMask } from '../../secrets/run-mask.js';
-import { closingOf, type TracedRun } from '../../trace/closing.js';
 import { isListed, type Ledger, stepsMeta } from '../../trace/ledger.js';
 import type {
   HandOffCall,
@@ -20,6 +19,7 @@ import type {
 } from '../../trace/messages.js';
 import { pauseFacts } from '../../trace/paused-calls.js';
 import { storedLedger } from '../../trace/stored-ledger.js';
+import { closingOf, type TracedRun } from '../../trace/trace.js';
 import {
   progressVariable,
   WORKFLOW_PAUSE_REASON_KEY,
