@@ -23,10 +23,9 @@ import { readArguments } from './catalogue/arguments.js';
 import type { Catalogue } from './catalogue/catalogue.js';
 import { pageOf, type ServedPrompt } from './catalogue/listings.js';
 import type { LiveCatalogue } from './catalogue/live-catalogue.js';
-import { PLAN_TOOL, planResult } from './catalogue/plan-tool.js';
+import { PLAN_TOOL, planResult, VALIDATE_TOOL, validateResult } from './catalogue/planning-tools.js';
 import { register } from './catalogue/registration.js';
 import { resultContents, runOfResult } from './composite/long-results.js';
-import { VALIDATE_TOOL, validateResult } from './composite/validate-tool.js';
 import {
   type ResolvedSettings,
   resolveSettings,

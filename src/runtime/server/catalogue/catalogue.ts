@@ -15,7 +15,6 @@ import {
   type ServedWorkflow,
   servedWorkflows,
 } from '../composite/served-workflows.js';
-import { VALIDATE_TOOL } from '../composite/validate-tool.js';
 import { WorkflowTools } from '../composite/workflow-tools.js';
 import type { ResolvedSettings } from '../options.js';
 import { type BuiltWorkflow, RegistrationError, TaskStoreError } from '../registrations.js';
@@ -30,7 +29,7 @@ import {
   withoutOutputSchema,
   withUses,
 } from './listings.js';
-import { PLAN_TOOL } from './plan-tool.js';
+import { PLAN_TOOL, VALIDATE_TOOL } from './planning-tools.js';
 import { type RegistrationMemo, register } from './registration.js';
 import { WorkflowResources } from './workflow-resources.js';
 
