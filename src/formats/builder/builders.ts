@@ -18,11 +18,17 @@ import {
   type WorkflowDetails,
 } from './definition.js';
 import { findingsOf } from './diagnostic-errors.js';
-import type { FunctionEntry, Registered } from './environment.js';
 import { WorkflowBuildError, type WorkflowError, within } from './errors.js';
 import { type Lowered, lower } from './lower.js';
 import type { Naming, ToolName, Uri } from './names.js';
-import { type ResourceLike, resolveTool, signatureOf, UNKNOWN } from './tools-and-resources.js';
+import {
+  type FunctionEntry,
+  type Registered,
+  type ResourceLike,
+  resolveTool,
+  signatureOf,
+  UNKNOWN,
+} from './tools-and-resources.js';
 
 /** A built workflow: a graph without errors, and the functions it refers to. */
 export class Workflow {

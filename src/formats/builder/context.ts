@@ -3,10 +3,9 @@ import type { JoinRule, Node } from '../../graph/kinds/node.js';
 import { isValidName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { StepDefinition } from './definition.js';
-import type { Registered } from './environment.js';
 import type { WorkflowError } from './errors.js';
 import type { ArgumentSource } from './sources.js';
-import { resolveAddress, resolveTool } from './tools-and-resources.js';
+import { type Registered, resolveAddress, resolveTool } from './tools-and-resources.js';
 
 /** The state that the lowering of all parts of a workflow shares. */
 export interface LoweringContext {

@@ -11,7 +11,6 @@ export type {
   WorkflowDetails,
 } from './definition.js';
 export { collect, failFast, retry, type StrategyOptions } from './definition.js';
-export { type FunctionEntry, type Registered, registeredIn } from './environment.js';
 export {
   CircularDependencyError,
   DuplicateNameError,
@@ -72,8 +71,11 @@ export {
   step,
 } from './steps.js';
 export {
+  type FunctionEntry,
+  type Registered,
   type ResourceHandle,
   type ResourceLike,
+  registeredIn,
   resourceHandle,
   type TemplateLike,
   type ToolHandle,

@@ -21,13 +21,12 @@ import {
   type ShellDefinition,
   type StepDefinition,
 } from './definition.js';
-import { Functions } from './environment.js';
 import { DuplicateNameError, InvalidNameError, InvalidOptionError, optionReason } from './errors.js';
 import { type NamedFunction, schemaReasons, type Transform, transformed } from './expressions.js';
 import { mappingError, nodeValue, ValueLowering } from './lower-values.js';
 import { bindingError } from './names.js';
 import { type DataSource, isDataSource } from './sources.js';
-import { resolveResource, resolveTool, signatureOf } from './tools-and-resources.js';
+import { Functions, resolveResource, resolveTool, signatureOf } from './tools-and-resources.js';
 
 /** The result of lowering a transform. */
 type LoweredTransform =

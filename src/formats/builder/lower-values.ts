@@ -6,7 +6,6 @@ import { NAME_RULES } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { addressExpr, linkExpr, variableNames } from '../../graph/uri.js';
 import type { LoweringContext, StepOrigin } from './context.js';
-import type { Functions } from './environment.js';
 import {
   didYouMean,
   InvalidMappingError,
@@ -19,7 +18,7 @@ import {
 import { isConstantExpr, readPath } from './expressions.js';
 import { fieldKeys, shownPath } from './names.js';
 import type { AddressedSource, ArgumentSource, DataSource, ModelSource } from './sources.js';
-import { resolveAddress } from './tools-and-resources.js';
+import { type Functions, resolveAddress } from './tools-and-resources.js';
 
 type ComputedSource = Extract<DataSource, { kind: 'computed' }>;
 

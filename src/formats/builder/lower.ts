@@ -5,11 +5,10 @@ import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../g
 import type { SourceLocation } from '../../graph/source-location.js';
 import { lineOf, NodeList, Origins, Scope } from './context.js';
 import { type ArgumentDefinition, strategyOf, type WorkflowDefinition } from './definition.js';
-import type { FunctionEntry, Registered } from './environment.js';
 import { InvalidOptionError, MissingFieldError, type WorkflowError } from './errors.js';
 import { defaultReasons, schemaReasons } from './expressions.js';
 import { StepLowering } from './lower-steps.js';
-import { resolveResource } from './tools-and-resources.js';
+import { type FunctionEntry, type Registered, resolveResource } from './tools-and-resources.js';
 
 /** An error, and the number of the part that it is in. */
 export interface LocatedError {
