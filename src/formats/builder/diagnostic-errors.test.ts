@@ -24,6 +24,7 @@ import {
   retry,
   sequential,
   step,
+  text,
   toolHandle,
   UnknownBindingError,
   WorkflowBuildError,
@@ -152,6 +153,24 @@ describe('an argument', () => {
         "Available arguments: task, date. Did you mean 'task'?",
     });
   });
+
+  test.each([
+    [
+      { type: 'object', properties: { title: { type: 'string' } } },
+      'an object',
+      "Name a field of it: '{page.title}'",
+    ],
+    [{ type: 'array' }, 'a list', "Make a text of it in a 'transform' of an earlier step"],
+  ])(
+    'of the schema %j cannot be in a text, and the repair is one of the builder',
+    (schema, actual, repair) => {
+      const withPage = start.argument('page', 'A page', { required: true, schema });
+      expectProblem(problem(withPage.step(any().arg('x', text('see {page}')))), OtherWorkflowError, {
+        code: 'SW3021',
+        message: `Step 'any': 'page' is ${actual}, and a text takes text, numbers and booleans. ${repair}`,
+      });
+    },
+  );
 
   test('is declared once, with a name and a description', () => {
     const bad = start.argument('task', 'again', false).argument('a b', 'c', true).argument('e', ' ', true);

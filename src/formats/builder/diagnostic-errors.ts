@@ -141,6 +141,14 @@ class DiagnosticReader {
         const { what, option, value, range } = paramsOf<'SW4015'>(diagnostic);
         return new InvalidOptionError({ owner: plain(what), reason: optionReason(option, value, range) });
       }
+      case 'SW3021': {
+        const { name, actual, field } = paramsOf<'SW3021'>(diagnostic);
+        const part = name !== undefined && actual === 'an object' && field !== undefined;
+        const hint = part
+          ? `name a field of it: \`{${name}.${field}}\``
+          : 'make a text of it in a `transform` of an earlier step';
+        return this.#other({ ...diagnostic, hint }, origin);
+      }
       default:
         return this.#other(diagnostic, origin);
     }
