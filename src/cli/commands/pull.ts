@@ -76,7 +76,7 @@ Options:
     if (graphs === undefined) return 1;
     // What servers log matters only where one fails.
     const said: string[] = [];
-    const upstream = upstreamServers(withLimits(servers), { root: project, log: (text) => said.push(text) });
+    const upstream = upstreamServers(forPull(servers), { root: project, log: (text) => said.push(text) });
     const common = { project, configured: upstreamConfig.value, upstream, said, output, print };
     const work: Work = check
       ? (request) => compare(request, graphs, cassette, common)
@@ -109,11 +109,13 @@ function misuseOf(names: readonly string[], servers: UpstreamConfig, record: boo
     : undefined;
 }
 
-function withLimits(servers: UpstreamConfig): UpstreamConfig {
-  const limited = Object.entries(servers).map(([name, server]) => [
-    name,
-    { timeoutMs: RECORD_LIMIT_MS, ...server },
-  ]);
+/** Calls have a limit, and a server with a registry of this project beside it is asked for its own tools. */
+function forPull(servers: UpstreamConfig): UpstreamConfig {
+  const limited = Object.entries(servers).map(([name, server]) => {
+    const env = { STEPWRIGHT_PULL: '1', STEPWRIGHT_SOURCE_CHECK: 'off' };
+    const own = 'command' in server ? { env: { ...server.env, ...env } } : {};
+    return [name, { timeoutMs: RECORD_LIMIT_MS, ...server, ...own }];
+  });
   return Object.fromEntries(limited) as UpstreamConfig;
 }
 

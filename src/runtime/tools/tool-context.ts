@@ -99,8 +99,8 @@ class ToolCallContext implements ToolContext {
             'E_UPSTREAM_CONFIG',
             'The tool has no option `upstream`: it calls no upstream server',
           );
-        const { signal, idempotencyKey } = this.#context;
-        return upstream(input as JsonObject, { signal, idempotencyKey, progress: this.progress });
+        const { signal, idempotencyKey, auth } = this.#context;
+        return upstream(input as JsonObject, { signal, idempotencyKey, auth, progress: this.progress });
       };
     },
   };

@@ -1,3 +1,4 @@
+import type { AuthInfo } from '../../decorators/context.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import { didYouMean } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
@@ -49,6 +50,8 @@ export interface UpstreamResult {
 export interface UpstreamCall {
   /** Aborting it tells the server that the call is cancelled. */
   readonly signal: AbortSignal;
+  /** The caller of the run. Only servers of this process get it. */
+  readonly auth?: AuthInfo | undefined;
   /** Sent as `_meta['stepwright/idempotencyKey']`. */
   readonly idempotencyKey?: string | undefined;
   /** Sent in `_meta`, too: the trace that the call belongs to. */

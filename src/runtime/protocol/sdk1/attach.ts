@@ -34,10 +34,11 @@ export class AttachError extends Error {
   }
 }
 
-type Handler = (
+/** A handler of a server, without the types of the SDK: declarations are public. */
+export type Handler = (
   request: { readonly method: string; readonly params?: unknown },
   extra: never,
-) => Promise<Result>;
+) => Promise<Record<string, unknown>>;
 
 /** The lists of the protocol: the method, the member of its result, and what names an item. */
 const LISTS = [
@@ -55,6 +56,8 @@ const CURSOR = 'stepwright:';
 /**
  * Adds the tools, workflows, prompts and resources of a registry to a server that exists: it keeps its handlers, and what
  * it does not know is answered from the registry. Call it after the server's own registrations and before it connects.
+ *
+ * While `stepwright pull` records the tools of the server (`STEPWRIGHT_PULL`), the server is left as it is.
  *
  * @returns the server of the registry, for `resourceUpdated`, `drain` and the like.
  * @throws AttachError when a name is in both, or the server is connected already; StaleRegistryError, RegistrationError,
@@ -84,7 +87,7 @@ export async function attach<R extends Registry>(
     await server.stop();
     throw error;
   });
-  install(host, handlers, server, options ?? {});
+  if (process.env.STEPWRIGHT_PULL === undefined) install(host, handlers, server, options ?? {});
   return server;
 }
 
@@ -102,8 +105,8 @@ interface Names {
   readonly templates: ReadonlySet<string>;
 }
 
-/** The handlers by method. The SDK has no other way to ask for one that is installed. */
-function handlersOf(host: Server): Map<string, Handler> {
+/** The handlers of a server by method. The SDK has no other way to ask for one that is installed. */
+export function handlersOf(host: object): Map<string, Handler> {
   const handlers: unknown = Reflect.get(host, '_requestHandlers');
   if (handlers instanceof Map) return handlers as Map<string, Handler>;
   throw new AttachError([
