@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { ask } from '../../src/runtime/engine/constructs.fixture.js';
+import { ask, body, parallel } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, bob, codeOf, ok } from '../../src/runtime/runs/store.fixture.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
@@ -86,5 +87,31 @@ describeTemporal('the history of a run', () => {
     const answer = await host.store.submit(bob, id, { actionId: 'one#1', result: true }, host.waiter());
     expect(codeOf(answer)).toBe('WORKFLOW_NOT_FOUND');
     expect(await updatesOf(id)).toBe(before);
+  });
+});
+
+describeTemporal('more answers at once than Temporal lets wait in one workflow', () => {
+  const host = new TemporalHost({ 'tool-slow': async () => ok(await delay(1_000, true)) });
+  beforeAll(() => host.store.open?.());
+
+  test('all take effect', { timeout: 90_000 }, async () => {
+    const names = Array.from({ length: 15 }, (_, index) => `p${index}`);
+    const arms = names.map((name) => {
+      const slow = call(`slow-${name}`, {}, { tool: 'tool-slow' });
+      return [name, body(chain(ask(name), slow))] as const;
+    });
+    const { workflow_id: id } = await host.start(graph([parallel('all', Object.fromEntries(arms))]));
+    const answers = await Promise.all(
+      names.map((name) =>
+        host.store.submit(
+          ada,
+          id,
+          { actionId: `${name}#1`, result: true },
+          host.waiter({ answerMs: 60_000 }),
+        ),
+      ),
+    );
+    expect(answers.map(codeOf)).toEqual(names.map(() => 'accepted'));
+    await expect.poll(async () => (await host.get(id)).status, { timeout: 20_000 }).toBe('completed');
   });
 });
