@@ -1,5 +1,6 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
+import type { Submission } from './actions/action.js';
 
 /** One request beside its params; an adapter of the protocol fills it in. */
 export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' | 'progress'> {
@@ -14,10 +15,20 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
    * `_step` and `stepwright/idempotencyKey` of its `_meta`.
    */
   readonly continues?: { readonly task: string; readonly step?: string; readonly idempotencyKey?: string };
+  /** The run that a prompt continues, with the answers to its questions. Default: the prompt starts a run. */
+  readonly resumes?: ResumedRun;
   /** `progress` is called after the response, too, until this signal is aborted. Default: it is not. */
   readonly progressUntil?: CancelSignal;
   /** The client, as far as the connection knows it. */
   readonly peer?: Peer;
+}
+
+/** A run that was shown up to its questions. */
+export interface ResumedRun {
+  readonly run: string;
+  readonly submissions: readonly Submission[];
+  /** The messages that show it. */
+  readonly said: readonly object[];
 }
 
 /** A request whose caller is identified; see `ownerOf`. */

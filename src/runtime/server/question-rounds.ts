@@ -1,13 +1,17 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isForOthers } from '../../graph/answerers.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { bodyText } from '../../graph/printable-text.js';
 import { textOf } from '../engine/actions.js';
 import { agentItemOf } from '../engine/agent-loops.js';
 import { commandsOf } from '../engine/read.js';
 import { formOf } from '../runs/actions/elicitation.js';
-import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
-import type { InspectedRun, RunStore } from '../runs/run-store.js';
+import type { IdentifiedRequest, RequestContext, ResumedRun } from '../runs/request.js';
+import type { Envelope } from '../runs/run/envelope.js';
+import type { InspectedRun, RunStore, Waiter } from '../runs/run-store.js';
+import type { PromptMessage } from '../trace/messages.js';
+import { withoutClosing } from '../trace/trace.js';
 import type { WorkflowTools } from './composite/workflow-tools.js';
 import { faultCodes, ProtocolFault, type ToolResult } from './wire.js';
 
@@ -23,6 +27,8 @@ export interface WaitingCall {
   readonly tool: string;
   readonly run: string;
   readonly rounds: number;
+  /** The conversation of a prompt. */
+  readonly said?: readonly PromptMessage[];
 }
 
 /** What is asked of a user before a call can go on, and the state that the next request for it has. */
@@ -35,6 +41,17 @@ export interface QuestionRound {
 export interface QuestionRounds {
   /** What to ask. Undefined where the call waits for no form that its caller may fill in, and after {@link MAX_ROUNDS}. */
   next(call: WaitingCall, context: RequestContext): Promise<QuestionRound | undefined>;
+  /**
+   * Reads a state, and the answers of its round as submissions to the run.
+   *
+   * @throws ProtocolFault as {@link answer} does.
+   */
+  open(
+    state: string,
+    tool: string,
+    answers: Readonly<Record<string, unknown>>,
+    context: RequestContext,
+  ): Promise<WaitingCall & ResumedRun>;
   /**
    * Takes the answers of a round, and waits for the run as the call did.
    *
@@ -53,6 +70,9 @@ export interface QuestionRounds {
 
 /** After so many rounds the answer of a call is what it waits for, to be answered with `submit_result`. */
 const MAX_ROUNDS = 5;
+
+/** The longest conversation in a state, in UTF-16 code units of its JSON. */
+const SAID_LIMIT = 262_144;
 
 /** How long a state can be used, in ms: a day. */
 const STATE_MS = 86_400_000;
@@ -84,39 +104,47 @@ export class StoredQuestionRounds implements QuestionRounds {
   }
 
   async next(call: WaitingCall, context: RequestContext): Promise<QuestionRound | undefined> {
-    if (call.rounds >= MAX_ROUNDS) return undefined;
+    const said = call.said && withoutClosing(call.said);
+    if (call.rounds >= MAX_ROUNDS || JSON.stringify(said ?? []).length > SAID_LIMIT) return undefined;
     const { runs, identified } = this.#parts;
     const open = await runs.inspect(identified(context).principal, call.run, openForms);
     if (open === undefined || open.length === 0) return undefined;
     const asked = Object.fromEntries(open.map(({ id, isEmpty }) => [id, isEmpty]));
-    const sealed = { ...call, rounds: call.rounds + 1, asked, expiresAt: Date.now() + STATE_MS };
+    const sealed = {
+      ...call,
+      ...defined({ said }),
+      rounds: call.rounds + 1,
+      asked,
+      expiresAt: Date.now() + STATE_MS,
+    };
     return {
       questions: open.map(({ id, message, schema }) => ({ id, message, schema })),
       state: await this.#seal(sealed),
     };
   }
 
+  async open(
+    ...[state, tool, answers, context]: Parameters<QuestionRounds['open']>
+  ): ReturnType<QuestionRounds['open']> {
+    const { runs, identified } = this.#parts;
+    const sealed = await this.#unseal(state);
+    if (sealed?.tool !== tool) throw invalidState();
+    const { run, rounds, asked, said = [] } = sealed;
+    if (!(await runs.get(identified(context).principal, run)).ok) throw invalidState();
+    const submissions = Object.entries(asked).flatMap(([id, isEmpty]) =>
+      Object.hasOwn(answers, id) ? [{ actionId: id, ...submissionOf(answers[id], isEmpty) }] : [],
+    );
+    return { tool, run, rounds, submissions, said };
+  }
+
   async answer(
     ...[state, tool, answers, context]: Parameters<QuestionRounds['answer']>
   ): ReturnType<QuestionRounds['answer']> {
+    const { submissions, said: _, ...call } = await this.open(state, tool, answers, context);
     const { runs, answerMs, identified, workflowTools } = this.#parts;
-    const sealed = await this.#unseal(state);
-    const request = identified(context);
-    const { principal } = request;
-    if (sealed?.tool !== tool) throw invalidState();
-    const { run, rounds, asked } = sealed;
-    const now = await runs.get(principal, run);
-    if (!now.ok) throw invalidState();
-    let { envelope } = now;
-    const ids = Object.entries(asked).filter(([id]) => Object.hasOwn(answers, id));
-    for (const [index, [id, isEmpty]] of ids.entries()) {
-      const submission = { actionId: id, ...submissionOf(answers[id], isEmpty) };
-      const waiter = { request, answerMs: index === ids.length - 1 ? answerMs : 0 };
-      const moved = await runs.submit(principal, run, submission, waiter);
-      if (moved.ok && 'envelope' in moved) envelope = moved.envelope;
-      else if (!moved.ok && moved.failure.code === 'ALREADY_SUBMITTED') throw invalidState();
-    }
-    return { result: await workflowTools.taskResult(tool, envelope), call: { tool, run, rounds } };
+    const waiter = { request: identified(context), answerMs };
+    const envelope = await submitAll(runs, { run: call.run, submissions }, waiter);
+    return { result: await workflowTools.taskResult(tool, envelope), call };
   }
 
   async #seal(sealed: Sealed): Promise<string> {
@@ -137,6 +165,30 @@ export class StoredQuestionRounds implements QuestionRounds {
     const key = (await this.#parts.runs.key?.()) ?? processKey;
     return createHmac('sha256', key).update(payload).digest('base64url');
   }
+}
+
+/**
+ * Takes the answers to questions of a run, and waits for it with the last one.
+ *
+ * @throws ProtocolFault -32602 where a question was answered in another way before.
+ */
+export async function submitAll(
+  runs: RunStore,
+  { run, submissions }: Pick<ResumedRun, 'run' | 'submissions'>,
+  waiter: Waiter,
+): Promise<Envelope> {
+  const { principal } = waiter.request;
+  const now = await runs.get(principal, run);
+  if (!now.ok) throw invalidState();
+  let { envelope } = now;
+  const { conclude: _, ...early } = waiter;
+  for (const [index, submission] of submissions.entries()) {
+    const isLast = index === submissions.length - 1;
+    const moved = await runs.submit(principal, run, submission, isLast ? waiter : { ...early, answerMs: 0 });
+    if (moved.ok && 'envelope' in moved) envelope = moved.envelope;
+    else if (!moved.ok && moved.failure.code === 'ALREADY_SUBMITTED') throw invalidState();
+  }
+  return envelope;
 }
 
 /** The sentence of the protocol: why a state is refused does not reach its sender. */

@@ -11,9 +11,13 @@ import { Ledger } from './ledger.js';
  */
 export function storedLedger(state: RunState): Ledger {
   const ledger = new Ledger(state.plan);
-  const observe = (fact: Fact): void => ledger.observe(fact, state);
-  recallScope(state.root, observe);
+  recallRun(state, (fact) => ledger.observe(fact, state));
   return ledger;
+}
+
+/** Reports what the state of a run has of its facts, as {@link storedLedger} does. */
+export function recallRun(state: RunState, observe: Observe): void {
+  recallScope(state.root, observe);
 }
 
 type Observe = (fact: Fact) => void;

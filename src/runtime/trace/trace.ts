@@ -33,6 +33,7 @@ import {
 import { isPaused, pauseFacts } from './paused-calls.js';
 import { cutNote, names, printExpression, resourceFailed, stop } from './sentences.js';
 import type { StepFact } from './step-log.js';
+import { recallRun } from './stored-ledger.js';
 import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions extends TracedRun {
@@ -52,6 +53,12 @@ export interface TraceObserver {
    */
   observe(fact: Fact, state: RunState): void;
   /**
+   * Takes up the conversation of a run that was observed elsewhere.
+   * @param state the run before the next fact.
+   * @param said what was said of it. See {@link withoutClosing}.
+   */
+  resume(state: RunState, said: readonly PromptMessage[]): void;
+  /**
    * The conversation so far. It is closed by what the run waits for where it is not over, and by a hand-off where it
    * did not succeed, or if side effects or calls with an unknown outcome remain.
    * @param state the run after the last fact.
@@ -69,6 +76,14 @@ export interface TraceObserver {
  */
 export function createTrace(options: TraceOptions): TraceObserver {
   return new ConversationTrace(options);
+}
+
+/** The messages of a conversation without what it waits for. */
+export function withoutClosing(messages: readonly PromptMessage[]): readonly PromptMessage[] {
+  return messages.filter(({ content }) => {
+    const part = content._meta?.['stepwright/part'];
+    return part !== 'waiting' && part !== 'hand-off';
+  });
 }
 
 /** The plan of a workflow in its conversations: the same for every run. */
@@ -95,6 +110,9 @@ class ConversationTrace implements TraceObserver {
   readonly #ledger: Ledger;
   readonly #secrets: RunMask;
   readonly #log: RunLog;
+  #resumed:
+    | { readonly said: readonly PromptMessage[]; readonly recalled: ReadonlySet<PromptMessage> }
+    | undefined;
   readonly #unreached: { readonly node: NodeInstance; readonly reason: SkipReason }[] = [];
 
   constructor(options: TraceOptions) {
@@ -107,6 +125,11 @@ class ConversationTrace implements TraceObserver {
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
     this.#say('user', 'intent', intentText(graph.description, this.#shownArguments()));
     this.#say('assistant', 'plan', options.plan ?? planText(options));
+  }
+
+  resume(state: RunState, said: readonly PromptMessage[]): void {
+    recallRun(state, (fact) => this.observe(fact, state));
+    this.#resumed = { said, recalled: new Set(this.#log.all) };
   }
 
   observe(fact: Fact, state: RunState): void {
@@ -125,7 +148,7 @@ class ConversationTrace implements TraceObserver {
     const { description } = graph;
     const { status, result, endedBy } = state.run;
     const steps = stepsMeta(this.#ledger, status === 'running');
-    const said = this.#log.all;
+    const said = this.#said();
     if (status === 'succeeded') {
       const isReturned = result !== undefined && (endedBy !== undefined || graph.returns !== undefined);
       const returned = isReturned ? resultMeta(this.#secrets.result(result, endedBy)) : {};
@@ -151,6 +174,12 @@ class ConversationTrace implements TraceObserver {
     });
     const messages = [...this.#masked(said), ...meta.calls.flatMap(guidanceMessages), last];
     return { description, messages, _meta: { status, steps, ...meta } };
+  }
+
+  #said(): readonly PromptMessage[] {
+    const { said, recalled } = this.#resumed ?? {};
+    const { all } = this.#log;
+    return said === undefined ? all : [...said, ...all.filter((message) => recalled?.has(message) !== true)];
   }
 
   /** What a tool said may hold a value that was known as a secret only afterwards. The author's own words stay. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/compile.js';
 import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
-import { createTrace, type TraceObserver } from '../../../src/runtime/trace/trace.js';
+import { createTrace, type TraceObserver, withoutClosing } from '../../../src/runtime/trace/trace.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
 import type { Case } from '../../oracle/random-graph.js';
 import { hold } from '../../oracle/runs.js';
@@ -37,6 +37,7 @@ function traceOf(graph: Graph): TraceObserver {
       mask.observe(fact, state);
       trace.observe(fact, state);
     },
+    resume: (state, said) => trace.resume(state, said),
     finish: (state, kept) => trace.finish(state, kept),
   };
 }
@@ -52,6 +53,22 @@ function told({ graph: drawn, world }: Case, look: (text: string) => void): void
 }
 
 describe('the trace of any run', () => {
+  test('can be resumed at any moment: what was said stays, and no secret shows', { timeout: 300_000 }, () => {
+    hold(RUNS, ({ graph: drawn, world }) => {
+      const graph = withSecret(drawn);
+      let trace = traceOf(graph);
+      drive(ENGINE, graph, INPUT, world, ({ advance: { facts, state } }) => {
+        for (const fact of facts) trace.observe(fact, state);
+        const said = withoutClosing(trace.finish(state, { workflowId: 'run' }).messages);
+        trace = traceOf(graph);
+        trace.resume(state, said);
+        const { messages } = trace.finish(state, { workflowId: 'run' });
+        expect(messages.slice(0, said.length)).toEqual(said);
+        for (const secret of SECRETS) expect(JSON.stringify(messages).includes(secret)).toBe(false);
+      });
+    });
+  });
+
   test('can be told at any moment, and holds no secret', { timeout: 300_000 }, () => {
     hold(RUNS, (each) => {
       told(each, (text) => {

@@ -16,6 +16,7 @@ import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
 import { ownerKey } from '../../runs/run/owner.js';
 import { invalidState } from '../../server/question-rounds.js';
@@ -25,6 +26,7 @@ import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
+import type { PromptTrace } from '../../trace/messages.js';
 import { answerRequest, type ClientState } from '../../transports/answer-request.js';
 import { continuedTask, progressOf, shownHeaders } from '../../transports/messages.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
@@ -167,6 +169,7 @@ export class StatelessServers {
     };
     const work = (admitted: RequestContext) => {
       if (method === 'tools/call') return this.#call(params, context, call, admitted);
+      if (method === 'prompts/get') return this.#prompt(params, context, admitted);
       if (isTaskMethod(method)) {
         const client = taskClientOf(envelopeOf(context).capabilities);
         return answerTask(this.#server.tasks, { method, params }, client, context.mcpReq, admitted);
@@ -213,6 +216,32 @@ export class StatelessServers {
         : await questions.answer(state, name, mcpReq.inputResponses ?? {}, request);
     const round = client.canAsk && call !== undefined ? await questions.next(call, request) : undefined;
     if (round === undefined) return unlessLacking(result, open.lacking);
+    return inputRequired({ inputRequests: inputRequestsOf(round.questions), requestState: round.state });
+  }
+
+  /** Gives a prompt. What its run asks is the result, as for a call, and the next request gives the whole conversation. */
+  async #prompt(params: unknown, { mcpReq }: ServerContext, request: RequestContext): Promise<object> {
+    const { name = '', arguments: args = {} } = (params ?? {}) as {
+      readonly name?: Json;
+      readonly arguments?: Json;
+    };
+    const subject = `prompts/get ${sha256Hex(canonicalJson([name, args]))}`;
+    const questions = await this.#server.questions();
+    const state = mcpReq.requestState<string>();
+    const resumes =
+      state === undefined
+        ? undefined
+        : await questions.open(state, subject, mcpReq.inputResponses ?? {}, request);
+    const how = { ...request, ...defined({ resumes }) };
+    const trace = await answerRequest(this.#server, FORGETFUL, { method: 'prompts/get', params }, how);
+    const { status, workflow_id: run } = ((trace as Partial<PromptTrace>)._meta ?? {}) as Partial<
+      PromptTrace['_meta']
+    >;
+    const { canAsk } = taskClientOf(envelopeOf({ mcpReq }).capabilities);
+    if (!canAsk || status !== 'running' || run === undefined) return trace;
+    const { messages: said } = trace as PromptTrace;
+    const round = await questions.next({ tool: subject, run, rounds: resumes?.rounds ?? 0, said }, request);
+    if (round === undefined) return trace;
     return inputRequired({ inputRequests: inputRequestsOf(round.questions), requestState: round.state });
   }
 

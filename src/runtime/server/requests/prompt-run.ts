@@ -8,6 +8,7 @@ import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import { failedAtStart } from '../../engine/engine.js';
 import { valuePort } from '../../runs/actions/model-values.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
+import type { Envelope } from '../../runs/run/envelope.js';
 import { runInProcess } from '../../runs/run/run-in-process.js';
 import { logEnd, logStart } from '../../runs/run-log.js';
 import type { RunStore, Waiter } from '../../runs/run-store.js';
@@ -16,12 +17,14 @@ import { type ResourceOutcome, runRef } from '../../tools/port.js';
 import type { ResourceEntry } from '../../tools/registry.js';
 import type { Toolset } from '../../tools/toolset.js';
 import { Ledger } from '../../trace/ledger.js';
-import type { PromptTrace } from '../../trace/messages.js';
+import { type PromptMessage, type PromptTrace, textBlock } from '../../trace/messages.js';
 import { createProgress } from '../../trace/progress.js';
 import { createTrace, planText, type TraceObserver, type TraceOptions } from '../../trace/trace.js';
 import { lackingScopes } from '../callers.js';
+import { textOf } from '../composite/results.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
 import type { ResolvedSettings } from '../options.js';
+import { submitAll } from '../question-rounds.js';
 import { storeFailure, storeFault } from '../store-failure.js';
 import { toolsOf } from '../tasks/task-meta.js';
 import { taskTrace, withoutTask } from '../tasks/task-prompt.js';
@@ -61,7 +64,11 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     graph.instructions.length === 0
       ? []
       : await Promise.all(graph.instructions.map((instruction) => readInstruction(instruction, run)));
-  const mask = new RunMask(graph, { input, argumentTexts: args, secretInputs: toolset.secretInputs });
+  const { resumes } = request;
+  // That of a run knows the secrets among its results as well.
+  const mask =
+    (resumes && (await run.runs.inspect(request.principal, resumes.run, (kept) => kept.mask))) ??
+    new RunMask(graph, { input, argumentTexts: args, secretInputs: toolset.secretInputs });
   const describeTool = (name: string) => toolset.describeTool(name);
   const plan = planTextOf(run, describeTool);
   const trace = createTrace({
@@ -161,21 +168,28 @@ async function startRun(
   let conversation: PromptTrace | undefined;
   const toolOf = toolsOf(new Ledger(planOf(graph, workflow.hash)));
   const what = `prompt '${clip(graph.name)}'`;
+  const { resumes } = request;
+  const whole: Waiter = {
+    // The questions of a prompt are part of the conversation.
+    request: withoutElicitation(request),
+    cancels: true,
+    conclude(state, envelope) {
+      conversation = workflow.isTask
+        ? taskTrace(state, envelope, { trace, mask, toolOf })
+        : trace.finish(state, { workflowId: envelope.workflow_id });
+    },
+    ...waiter,
+  };
+  if (resumes !== undefined) {
+    const said = resumes.said as readonly PromptMessage[];
+    await runs.inspect(request.principal, resumes.run, ({ state }) => {
+      if (state !== undefined) trace.resume(state, said);
+    });
+    const envelope = await submitAll(runs, resumes, whole);
+    return { conversation: conversation ?? closedTrace(graph.description, said, envelope) };
+  }
   const answer = await runs
-    .start(
-      { owner: request.principal, graph, input, mask },
-      {
-        // The questions of a prompt are part of the conversation.
-        request: withoutElicitation(request),
-        cancels: true,
-        conclude(state, envelope) {
-          conversation = workflow.isTask
-            ? taskTrace(state, envelope, { trace, mask, toolOf })
-            : trace.finish(state, { workflowId: envelope.workflow_id });
-        },
-        ...waiter,
-      },
-    )
+    .start({ owner: request.principal, graph, input, mask }, whole)
     .catch((fault: unknown) => {
       const failure = workflow.outlastsRequest ? undefined : storeFailure(fault, what, settings.log);
       if (failure === undefined) throw storeFault(fault, what, settings.log);
@@ -189,6 +203,17 @@ async function startRun(
   }
   if (conversation === undefined) throw new Error('a run was left without being told');
   return { conversation };
+}
+
+/** The conversation of a run that is over: its steps are no longer stored. */
+function closedTrace(description: string, said: readonly PromptMessage[], envelope: Envelope): PromptTrace {
+  const { workflow_id, status } = envelope;
+  const kind = status === 'completed' ? 'succeeded' : status === 'waiting' ? 'running' : status;
+  return {
+    description,
+    messages: [...said, textBlock('assistant', textOf(envelope), { 'stepwright/part': 'result' })],
+    _meta: { status: kind, workflow_id, steps: [], errors: [], calls: [] },
+  };
 }
 
 function withoutElicitation({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
