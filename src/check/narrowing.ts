@@ -350,7 +350,7 @@ function rootsIn(test: Expr): ReadonlySet<string> {
   return roots;
 }
 
-export function rootKey({ root, path }: DataPath['ref']): string {
+function rootKey({ root, path }: DataPath['ref']): string {
   return `${root} ${String(path[0])}`;
 }
 
