@@ -46,6 +46,7 @@ export { type JournaledRun, MemoryJournal } from './runs/store/memory-journal.js
 export { StoreError, type StoreProblem } from './runs/store/store-error.js';
 export { type LifecycleHooks, ServerStartError } from './server/lifecycle.js';
 export type {
+  CacheSettings,
   Profile,
   RemoteSpecs,
   ServerOptions,

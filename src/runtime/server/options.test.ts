@@ -41,6 +41,7 @@ describe('resolveSettings', () => {
     const { newRunId, log, ...settings } = resolveSettings({});
     expect(settings).toStrictEqual({
       allowSampling: false,
+      cache: {},
       localRoles: [],
       info: { name: 'stepwright', version: '0.0.0' },
       pageSize: 100,

@@ -79,6 +79,10 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    * What the names of workflows' tools begin with: at most 32 letters, digits, `_` and `-`, or nothing. Default: `w_`.
    */
   readonly workflowPrefix?: string;
+  /**
+   * How long clients of version 2026-07-28 may keep results without asking again, in ms: `0` for not at all.
+   */
+  readonly cache?: CacheSettings;
   /** How long a prompt may run in all, in ms. Default: 45 000, since clients time out after 60 s. */
   readonly promptTimeoutMs?: number;
   /** How long a direct call of a tool may take, in ms. Default: 60 000. */
@@ -260,6 +264,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
+    cache: settings.cache ?? {},
     specs: { ...settings.specs, root: settings.specs?.root ?? '.', watch: settings.specs?.watch ?? true },
     keepsRuns: settings.store !== undefined || settings.journal !== undefined,
     hasSpecs: settings.specs !== undefined || settings.profiles !== undefined,
@@ -393,6 +398,17 @@ function randomId(): string {
   }
   drawn += 16;
   return random.toString('hex', drawn - 16, drawn);
+}
+
+/** How long clients may keep results, in ms. */
+export interface CacheSettings {
+  /**
+   * Lists, and what the server says about itself. Default: 60 000, and `0` where files of workflows are watched, which
+   * change lists while the server runs.
+   */
+  readonly listsMs?: number;
+  /** Contents by the name of the resource. Default: that of lists for text that is embedded in the registry, else `0`. */
+  readonly resourcesMs?: Readonly<Record<string, number>>;
 }
 
 /** Where workflows in YAML, JSON and XML are read from. */

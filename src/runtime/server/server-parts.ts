@@ -13,6 +13,7 @@ import { missingIn } from '../tools/capabilities.js';
 import type { UntypedFactories } from '../tools/instances.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
+import { checkCache } from './catalogue/cache-hints.js';
 import type { Layer } from './catalogue/catalogue.js';
 import { Changes, LiveCatalogue } from './catalogue/live-catalogue.js';
 import { RegistrationMemo } from './catalogue/registration.js';
@@ -56,6 +57,7 @@ export class ServerParts {
     registered: Registered,
   ) {
     const { hooks, log, storeSource } = settings;
+    checkCache(settings, registry);
     this.registrationMemo = new RegistrationMemo(schemas);
     this.servedMemo = new ServedMemo(registry);
     this.lifecycle = new Lifecycle(hooks, log);

@@ -20,7 +20,8 @@ import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
 import { lackingScopes, type ScopedCaller, scopeFailure, withRoles } from './callers.js';
 import { readArguments } from './catalogue/arguments.js';
-import type { Catalogue } from './catalogue/catalogue.js';
+import { cacheHintOf, NOT_KEPT } from './catalogue/cache-hints.js';
+import { type Catalogue, permittedPrompt } from './catalogue/catalogue.js';
 import { pageOf, type ServedPrompt } from './catalogue/listings.js';
 import type { LiveCatalogue } from './catalogue/live-catalogue.js';
 import { PLAN_TOOL, planResult, VALIDATE_TOOL, validateResult } from './catalogue/planning-tools.js';
@@ -54,6 +55,9 @@ import { TaskStore } from './tasks/task-store.js';
 import type { CallableTool } from './tasks/task-view.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
+  type CacheHint,
+  type CacheSubject,
+  type CachingCaller,
   type CompletionResult,
   failureResult,
   faultCodes,
@@ -109,8 +113,8 @@ class RegistryServer implements StepwrightServer {
   readonly telemetry: ResolvedSettings['telemetry'];
   readonly #parts: ServerParts;
   readonly #catalogues: LiveCatalogue;
-  /** How clients and proxies may keep lists. */
-  readonly #caching: { readonly cacheScope?: 'private'; readonly ttlMs?: number };
+  /** Hints of lists for clients and proxies, in each version of the protocol. */
+  readonly #caching: Partial<CacheHint>;
   readonly #schemas: SchemaCompiler;
   readonly #runs: RunStore;
 
@@ -121,7 +125,7 @@ class RegistryServer implements StepwrightServer {
   constructor(parts: ServerParts, catalogues: LiveCatalogue = parts.base, isOwn = false) {
     this.#parts = parts;
     this.#catalogues = catalogues;
-    this.#caching = isOwn ? { cacheScope: 'private', ttlMs: 0 } : {};
+    this.#caching = isOwn ? NOT_KEPT : {};
     this.registry = parts.registry;
     this.toolset = parts.toolset;
     this.settings = parts.settings;
@@ -173,6 +177,12 @@ class RegistryServer implements StepwrightServer {
     const all = [...listings.templates, ...workflowResources.templates];
     const { items, ...next } = pageOf('templates', all, cursor, this.settings.pageSize);
     return { resourceTemplates: items, ...next, ...this.#caching };
+  }
+
+  cacheHint(subject: CacheSubject, caller: CachingCaller): CacheHint {
+    const { registry, settings, toolset } = this;
+    const facts = { registry, settings, toolset, catalogue: this.#catalogue };
+    return { ...cacheHintOf(subject, facts, caller), ...this.#caching };
   }
 
   lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[] {
@@ -583,17 +593,4 @@ class RegistryServer implements StepwrightServer {
       throw new ProtocolFault(faultCodes.unidentified, error.message);
     }
   }
-}
-
-/** A prompt whose scopes the caller has. */
-function permittedPrompt({ prompts }: Catalogue, name: string, request: IdentifiedRequest): ServedPrompt {
-  const prompt = prompts.get(name);
-  if (prompt === undefined) {
-    const near = nearestName(name, prompts.keys());
-    throw new ProtocolFault(faultCodes.invalidParams, withSuggestion(`Unknown prompt '${clip(name)}'`, near));
-  }
-  const missing = lackingScopes(prompt.scopes, request);
-  if (missing.length === 0) return prompt;
-  const { code, message } = scopeFailure(missing);
-  throw new ProtocolFault(faultCodes.refused, message, { code, missing });
 }

@@ -15,6 +15,9 @@ import type { RUN_TOOLS } from './composite/run-tools.js';
 import type { QuestionRounds } from './question-rounds.js';
 import type { TaskRouter } from './tasks/task-router.js';
 import type {
+  CacheHint,
+  CacheSubject,
+  CachingCaller,
   CompletionResult,
   PromptListing,
   PromptResult,
@@ -93,6 +96,8 @@ export interface StepwrightServer {
    * name. Adapters ask before they call, to refuse a request in the way of their protocol.
    */
   lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[];
+  /** How long a client may keep lists, or the content of a resource. @internal */
+  cacheHint(subject: CacheSubject, caller: CachingCaller): CacheHint;
   listResources(cursor?: string): {
     readonly resources: readonly ResourceListing[];
     readonly nextCursor?: string;

@@ -204,3 +204,17 @@ export function headOf(
     ...defined({ title, icons, _meta: meta }),
   };
 }
+
+/** How long a client may keep a result, and whether it may give it to other callers. */
+export interface CacheHint {
+  readonly ttlMs: number;
+  readonly cacheScope: 'public' | 'private';
+}
+
+/** Lists and the description of the server, or the content at an address. */
+export type CacheSubject = 'lists' | { readonly uri: string };
+
+/** Who gets a result. */
+export interface CachingCaller {
+  readonly auth?: object | undefined;
+}

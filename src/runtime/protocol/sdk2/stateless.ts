@@ -21,7 +21,13 @@ import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
 import { ownerKey } from '../../runs/run/owner.js';
 import { invalidState } from '../../server/question-rounds.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import { FAILURE_META, faultCodes, ProtocolFault, type ToolResult } from '../../server/wire.js';
+import {
+  type CacheSubject,
+  FAILURE_META,
+  faultCodes,
+  ProtocolFault,
+  type ToolResult,
+} from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
@@ -101,6 +107,7 @@ export class StatelessServers {
     const protocol = new TaskServer(info as Implementation, {
       capabilities: CAPABILITIES,
       jsonSchemaValidator: NO_VALIDATOR,
+      cacheHints: { 'server/discover': this.#server.cacheHint('lists', caller) },
       ...defined({ instructions }),
     });
     const answer = (request: { method: string; params?: unknown }, context: ServerContext) =>
@@ -167,7 +174,7 @@ export class StatelessServers {
       ...continuedTask(context.mcpReq._meta),
       ...defined({ auth: auth as RequestContext['auth'], local, remoteAddress }),
     };
-    const work = (admitted: RequestContext) => {
+    const work = async (admitted: RequestContext): Promise<object> => {
       if (method === 'tools/call') return this.#call(params, context, call, admitted);
       if (method === 'prompts/get') return this.#prompt(params, context, admitted);
       if (isTaskMethod(method)) {
@@ -175,7 +182,9 @@ export class StatelessServers {
         return answerTask(this.#server.tasks, { method, params }, client, context.mcpReq, admitted);
       }
       if (context.mcpReq.requestState() !== undefined) throw invalidState();
-      return answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
+      const result = await answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
+      const subject = cacheSubjectOf(method, params);
+      return subject === undefined ? result : { ...this.#server.cacheHint(subject, admitted), ...result };
     };
     const admit = () => this.#server.admit(request, work, (reason) => signal.abort(reason), false);
     try {
@@ -297,6 +306,12 @@ function askableOf(context: ServerContext): Askable {
     sample: isJsonObject(capabilities.sampling),
     roots: isJsonObject(capabilities.roots),
   };
+}
+
+/** What a client may keep of the result of a request. */
+function cacheSubjectOf(method: string, params: unknown): CacheSubject | undefined {
+  if (method.endsWith('/list')) return 'lists';
+  return method === 'resources/read' ? (params as { readonly uri: string }) : undefined;
 }
 
 /** Sends the progress of a request, and what ends that: it settles when all was sent. Undefined for a request without a token. */

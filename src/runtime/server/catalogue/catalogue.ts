@@ -3,11 +3,14 @@ import type { SimplePrompt } from '../../../decorators/prompt.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { type Domain, type Graph, mergedDomains } from '../../../graph/model.js';
+import { nearestName, withSuggestion } from '../../../graph/names.js';
 import { nodesOf } from '../../../graph/nodes.js';
+import { clip } from '../../../graph/printable-text.js';
 import { HINTS_META } from '../../../infer/tool.js';
+import type { IdentifiedRequest } from '../../runs/request.js';
 import type { RunStore } from '../../runs/run-store.js';
 import { clientToolNames, type Registry } from '../../tools/registry.js';
-import { lackingScopes, type ScopedCaller } from '../callers.js';
+import { lackingScopes, type ScopedCaller, scopeFailure } from '../callers.js';
 import { type RunTool, runTools } from '../composite/run-tools.js';
 import {
   type Registered,
@@ -18,7 +21,7 @@ import {
 import { WorkflowTools } from '../composite/workflow-tools.js';
 import type { ResolvedSettings } from '../options.js';
 import { type BuiltWorkflow, RegistrationError, TaskStoreError } from '../registrations.js';
-import type { ToolListing } from '../wire.js';
+import { faultCodes, ProtocolFault, type ToolListing } from '../wire.js';
 import {
   type Listings,
   listedTexts,
@@ -84,6 +87,8 @@ export class Catalogue {
   /** The tools as a caller sees them who lacks no scope. */
   readonly #allTools: () => readonly ToolListing[];
   readonly #hasToolScopes: boolean;
+  /** Whether its lists depend on the scopes of their caller. */
+  readonly hasScopes: boolean;
 
   /**
    * @param earlierRunTools tools that look after runs of workflows that the catalogue has no longer.
@@ -157,6 +162,7 @@ export class Catalogue {
     this.instructions = this.#instructions(settings, graphs);
     const names = [...this.clientTools, ...this.workflowTools.names];
     this.#hasToolScopes = names.some((name) => (this.#toolScopes(name)?.length ?? 0) > 0);
+    this.hasScopes = this.#hasToolScopes || offered.some(({ scopes = [] }) => scopes.length > 0);
   }
 
   #instructions(
@@ -200,6 +206,23 @@ export class Catalogue {
     const tool = this.clientTools.has(name) ? this.#registry.tools[name] : undefined;
     return tool?.scopes ?? this.workflowTools.scopesOf(name);
   }
+}
+
+/** A prompt whose scopes the caller has. */
+export function permittedPrompt(
+  { prompts }: Catalogue,
+  name: string,
+  request: IdentifiedRequest,
+): ServedPrompt {
+  const prompt = prompts.get(name);
+  if (prompt === undefined) {
+    const near = nearestName(name, prompts.keys());
+    throw new ProtocolFault(faultCodes.invalidParams, withSuggestion(`Unknown prompt '${clip(name)}'`, near));
+  }
+  const missing = lackingScopes(prompt.scopes, request);
+  if (missing.length === 0) return prompt;
+  const { code, message } = scopeFailure(missing);
+  throw new ProtocolFault(faultCodes.refused, message, { code, missing });
 }
 
 /** The workflows whose runs are tasks. */
