@@ -201,3 +201,62 @@ describe('a task that asks', () => {
     expect(state).not.toHaveProperty('inputRequests');
   });
 });
+
+describe('a subscription to tasks', () => {
+  const listen = (url: URL, taskIds: readonly string[], capabilities: object = FORMS) =>
+    post(url, 'subscriptions/listen', {
+      params: {
+        notifications: { taskIds },
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': REVISION,
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+        },
+      },
+      headers: { authorization: `Bearer ${tokenOf('desktop', { sub: 'ada' })}` },
+    });
+
+  test('has each state of its tasks, and not those of other callers', async () => {
+    const url = await listening(desk({ workflows: asTasks('optional', [both]) }).server);
+    const send = requester(url);
+    const taskId = await started(send, 'w_both');
+    const foreign = await started(requester(url, FORMS, 'bob'), 'w_both');
+    const [first, second] = (await questionsOf(send, taskId, 2)) as [string, string];
+    const response = await listen(url, [taskId, foreign]);
+    const seen: { readonly method: string; readonly params: Readonly<Record<string, unknown>> }[] = [];
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for (let read = await reader.read(); !read.done; read = await reader.read())
+        for (const [, data = ''] of decoder.decode(read.value).matchAll(/^data: (.*)$/gm))
+          seen.push(JSON.parse(data));
+    })();
+    await expect.poll(() => seen[0]?.params).toMatchObject({ notifications: { taskIds: [taskId] } });
+    expect(seen[0]?.params.notifications).toEqual({ taskIds: [taskId] });
+    const text = { action: 'accept', content: { input: 'fine' } };
+    await send('tasks/update', { taskId, inputResponses: { [first]: yes } });
+    await send('tasks/update', { taskId, inputResponses: { [second]: text } });
+    await expect
+      .poll(() => seen.at(-1))
+      .toMatchObject({
+        method: 'notifications/tasks',
+        params: {
+          taskId,
+          status: 'completed',
+          result: { structuredContent: { result: 'fine' } },
+          _meta: { 'io.modelcontextprotocol/subscriptionId': 1 },
+        },
+      });
+    expect(seen.slice(1).every(({ params }) => params.taskId === taskId)).toBe(true);
+    await reader.cancel();
+    await reading;
+  });
+
+  test('is refused where the client has no tasks', async () => {
+    const url = await listening(desk({ workflows }).server);
+    const response = await listen(url, ['x'], {});
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: { code: -32_021, data: { requiredCapabilities: TASKS } },
+    });
+  });
+});

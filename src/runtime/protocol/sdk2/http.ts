@@ -1,12 +1,13 @@
 import { createMcpHandler, type McpHttpHandler, McpServer, type Server } from '@modelcontextprotocol/server';
 import { defined } from '../../../graph/defined.js';
 import type { JsonSchema } from '../../../graph/json.js';
-import { ConnectionClosed } from '../../runs/request.js';
+import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
 import type { Message } from '../../transports/messages.js';
 import type { StatelessCaller, StatelessHandler } from '../../transports/protocol-adapter.js';
 import { StatelessServers } from './stateless.js';
+import { listenToTasks, taskIdsIn } from './task-subscriptions.js';
 
 /** Whether headers repeat inputs, by schema. */
 const withHeaders = new WeakMap<JsonSchema, boolean>();
@@ -59,9 +60,13 @@ export class StatelessRequests implements StatelessHandler {
   async answer(request: Request, message: Message, caller: StatelessCaller): Promise<Response> {
     await this.#server.start();
     this.#received.set(request, { caller, message });
-    const { auth } = caller;
+    const { auth, remoteAddress } = caller;
     const authInfo = auth && { token: '', ...auth, scopes: [...auth.scopes] };
-    return this.#handler.fetch(request, { parsedBody: message, ...defined({ authInfo }) });
+    const answer = (parsedBody: Message): Promise<Response> =>
+      this.#handler.fetch(request, { parsedBody, ...defined({ authInfo }) });
+    if (taskIdsIn(message).length === 0) return answer(message);
+    const follower = defined({ auth: auth as RequestContext['auth'], remoteAddress });
+    return listenToTasks(this.#server.tasks, message, follower, answer);
   }
 
   async close(): Promise<void> {

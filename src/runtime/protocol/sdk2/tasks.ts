@@ -62,7 +62,7 @@ export async function answerTask(
   const { taskId } = checkedParams(method, named, params);
   switch (method) {
     case 'tasks/get':
-      return detailed(tasks, await tasks.status(taskId, context), client, context);
+      return detailedTask(tasks, await tasks.status(taskId, context), client, context);
     case 'tasks/update':
       await tasks.update(taskId, inputResponses, context);
       return {};
@@ -123,7 +123,7 @@ function isOver({ status }: TaskState): boolean {
 }
 
 /** A task with its questions or its result. A tool that failed has a result: no task fails as the extension means it. */
-async function detailed(
+export async function detailedTask(
   tasks: TaskRouter,
   state: TaskState,
   { canAsk }: TaskClient,
@@ -157,7 +157,7 @@ function taskOf({ id, status, message, createdAt, updatedAt, ttlMs }: TaskState)
   };
 }
 
-function withoutTasks(what: string): ProtocolFault {
+export function withoutTasks(what: string): ProtocolFault {
   const message = `${what} needs a client with tasks: declare the extension '${EXTENSION}' in the capabilities of the request`;
   return new ProtocolFault(ProtocolErrorCode.MissingRequiredClientCapability, message, {
     requiredCapabilities: TASKS_CAPABILITY,
