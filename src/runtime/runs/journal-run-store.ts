@@ -287,6 +287,7 @@ export class JournalRunStore implements RunStore {
     if (!isLocal(journal)) this.#endOpen('');
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    this.#opened?.parts.clock.release?.();
     await close?.();
   }
 
@@ -315,7 +316,7 @@ export class JournalRunStore implements RunStore {
   }
 
   async #load(): Promise<Opened> {
-    const [{ StoredRun }, { awaitStep, statusOf }, { idleRunsOf }, { processClock }, { journal, close }] =
+    const [{ StoredRun }, { awaitStep, statusOf }, { idleRunsOf }, { storeClock }, { journal, close }] =
       await Promise.all([
         import('./stored-run.js'),
         import('./child-request.js'),
@@ -326,7 +327,7 @@ export class JournalRunStore implements RunStore {
           expired: (run) => this.#forget(run),
         }),
       ]);
-    const { clock = processClock } = this.#options;
+    const { clock = storeClock() } = this.#options;
     const idle = idleRunsOf(clock, this.#limits);
     const onEnd: StoreParts['onEnd'] = ({ id, endedAt = 0 }) => {
       journal.index.ended?.(id, endedAt);

@@ -4,13 +4,15 @@ const LONGEST_DELAY_MS = 2 ** 31 - 1;
 /** Calls back once, after a delay of any length. */
 export class LongTimer {
   #timer: NodeJS.Timeout | undefined;
+  #keepsProcess: boolean;
 
   /** @param options.keepsProcess whether the process stays alive for as long. Default: true. */
   constructor(
     readonly callback: () => void,
     readonly delayMs: number,
-    readonly options: { readonly keepsProcess?: boolean } = {},
+    { keepsProcess = true }: { readonly keepsProcess?: boolean } = {},
   ) {
+    this.#keepsProcess = keepsProcess;
     this.#arm(delayMs);
   }
 
@@ -24,13 +26,19 @@ export class LongTimer {
     clearTimeout(this.#timer);
   }
 
+  /** Lets the process end before the delay has passed. */
+  release(): void {
+    this.#keepsProcess = false;
+    this.#timer?.unref();
+  }
+
   #arm(remainingMs: number): void {
     const ms = Math.min(Math.max(0, remainingMs), LONGEST_DELAY_MS);
     this.#timer = setTimeout(() => {
       if (remainingMs > ms) this.#arm(remainingMs - ms);
       else this.callback();
     }, ms);
-    if (this.options.keepsProcess === false) this.#timer.unref();
+    if (!this.#keepsProcess) this.#timer.unref();
   }
 }
 

@@ -1,8 +1,11 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtPackage } from '../../built-package.js';
 import type { CompiledPrograms } from '../../compiled-programs.js';
 import { callOf, failureIn, textIn } from '../composite/client.js';
 import { compileServer, start, startHttp, TRANSPORTS } from './server-process.js';
@@ -14,6 +17,32 @@ beforeAll(async () => {
   programs = await compileServer();
 });
 afterAll(() => programs.remove());
+
+/** A program that stops its server while a run waits for an answer, for ten minutes at most. */
+const STOPPED = (dist: string) => `
+const { parseWorkflows } = await import('${dist}formats/index.js');
+const { createServer, emptyRegistry } = await import('${dist}runtime/index.js');
+const text = \`workflows:
+  go:
+    description: Asks
+    graph:
+      ask: { yield: "Go?", expects: { ok: { type: bool, required: true } }, timeout: 10m }\`;
+const { workflows } = await parseWorkflows(text, { file: 'go.yaml', format: 'yaml' });
+const server = createServer(emptyRegistry, { workflows });
+await server.start();
+const signal = new AbortController().signal;
+const request = { local: true, requestId: '1', signal, progress: () => {} };
+const { structuredContent } = await server.callTool('w_go', {}, request);
+console.log(structuredContent.status);
+await server.stop();
+`;
+
+test('a program ends with its server, though a run waits', { timeout: 120_000 }, () => {
+  const dist = pathToFileURL(path.join(builtPackage(), 'dist/')).href;
+  const args = ['--input-type=module', '--eval', STOPPED(dist)];
+  const ended = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 });
+  expect(ended).toMatchObject({ status: 0, stdout: 'waiting\n' });
+});
 
 describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (transport) => {
   test('serves on when a tool throws in a timer and leaves a rejection behind', async () => {

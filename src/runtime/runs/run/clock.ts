@@ -56,6 +56,8 @@ export interface Clock {
   setTimer(callback: () => void, delayMs: number, options?: { readonly keepsProcess?: boolean }): () => void;
   /** When runs yield to other work of the process. Without it they never do. */
   readonly turns?: Turns;
+  /** Lets the process end while timers are set. */
+  release?(): void;
 }
 
 /** The process's own clock. It never steps back, whatever happens to the system's time. */
@@ -67,6 +69,29 @@ export const processClock: Clock = {
   },
   turns: new Turns(() => performance.now()),
 };
+
+/** The process's clock for the runs of one store, which are not waited for once the store is closed. */
+export function storeClock(): Clock {
+  const timers = new Set<LongTimer>();
+  return {
+    ...processClock,
+    setTimer(callback, delayMs, options) {
+      const fire = (): void => {
+        timers.delete(timer);
+        callback();
+      };
+      const timer = new LongTimer(fire, delayMs, options);
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+        timer.cancel();
+      };
+    },
+    release() {
+      for (const timer of timers) timer.release();
+    },
+  };
+}
 
 /**
  * Calls back when the clock has reached `dueAt` (ms since the epoch) and never before: a timer that comes early, by
