@@ -10,8 +10,7 @@ import { formOf } from '../runs/actions/elicitation.js';
 import type { IdentifiedRequest, RequestContext, ResumedRun } from '../runs/request.js';
 import type { Envelope } from '../runs/run/envelope.js';
 import type { InspectedRun, RunStore, Waiter } from '../runs/run-store.js';
-import type { PromptMessage } from '../trace/messages.js';
-import { withoutClosing } from '../trace/trace.js';
+import { type PromptMessage, withoutClosing } from '../trace/messages.js';
 import type { WorkflowTools } from './composite/workflow-tools.js';
 import { faultCodes, ProtocolFault, type ToolResult } from './wire.js';
 

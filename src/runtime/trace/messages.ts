@@ -303,3 +303,11 @@ export function sized(size: number | undefined): { 'stepwright/size'?: number } 
 
 /** How many items of a loop are shown in full. */
 export const ITEMS_IN_FULL = 5;
+
+/** The messages of a conversation without what it waits for. */
+export function withoutClosing(messages: readonly PromptMessage[]): readonly PromptMessage[] {
+  return messages.filter(({ content }) => {
+    const part = content._meta?.['stepwright/part'];
+    return part !== 'waiting' && part !== 'hand-off';
+  });
+}

@@ -55,7 +55,7 @@ export interface TraceObserver {
   /**
    * Takes up the conversation of a run that was observed elsewhere.
    * @param state the run before the next fact.
-   * @param said what was said of it. See {@link withoutClosing}.
+   * @param said what was said of it. See `withoutClosing`.
    */
   resume(state: RunState, said: readonly PromptMessage[]): void;
   /**
@@ -76,14 +76,6 @@ export interface TraceObserver {
  */
 export function createTrace(options: TraceOptions): TraceObserver {
   return new ConversationTrace(options);
-}
-
-/** The messages of a conversation without what it waits for. */
-export function withoutClosing(messages: readonly PromptMessage[]): readonly PromptMessage[] {
-  return messages.filter(({ content }) => {
-    const part = content._meta?.['stepwright/part'];
-    return part !== 'waiting' && part !== 'hand-off';
-  });
 }
 
 /** The plan of a workflow in its conversations: the same for every run. */
