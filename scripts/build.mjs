@@ -20,7 +20,7 @@ const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 const ENTRIES = [
   ...Object.values(exports).flatMap((entry) => entry['@stepwright/source'] ?? []),
   './src/cli/main.ts',
-  './src/cli/dev-server.ts',
+  './src/cli/commands/dev-server.ts',
   './src/codegen/schemas/child.ts',
   './src/codegen/schemas/loader/hooks.ts',
   './src/eslint/worker.ts',

@@ -9,8 +9,8 @@ import { defined } from '../../graph/defined.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
-import type { DevCommand, DevReport } from '../dev-server.js';
 import { isWithoutCompilers } from '../registries.js';
+import type { DevCommand, DevReport } from './dev-server.js';
 import { checkPort, type ServeRequest } from './serve.js';
 
 const OPTIONS = {
@@ -184,7 +184,7 @@ class DevServers {
   #fork(): DevServer {
     const { root = '.', config } = this.#request.values;
     const args = [root, ...(config === undefined ? [] : [config])];
-    const child = fork(programFile('cli/dev-server'), args, {
+    const child = fork(programFile('cli/commands/dev-server'), args, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const reports: (DevReport | undefined)[] = [];

@@ -1,5 +1,5 @@
-import type { Output } from './command-line.js';
-import type { ServeRequest } from './commands/serve.js';
+import type { Output } from '../command-line.js';
+import type { ServeRequest } from './serve.js';
 
 /**
  * The process of a server that `stepwright dev` has started. It loads the product at once, and the project when it is told
@@ -26,9 +26,9 @@ const report = (message: DevReport): void => void process.send?.(message);
 process.on('disconnect', () => process.exit());
 
 const [{ serveProject }, { emptyRegistry, serveHttp }, { prepareLoader }] = await Promise.all([
-  import('./commands/serve.js'),
-  import('../runtime/index.js'),
-  import('./registries.js'),
+  import('./serve.js'),
+  import('../../runtime/index.js'),
+  import('../registries.js'),
 ]);
 
 // What a server loads with its first connection is loaded now.
