@@ -75,6 +75,7 @@ function checkWorkflow(
     ...checkRollbacks(plan, environment),
     ...checkNeverUndone(plan),
     ...checkTasks(plan),
+    ...checkSkill(plan, environment),
     ...checkAgents(plan, environment),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
@@ -96,6 +97,17 @@ function checkTasks({ graph }: WorkflowPlan): Diagnostic[] {
   const isTask = task === true && !expose.includes('prompt');
   if (!isTask && taskSupport === 'forbidden') return [];
   return [diagnostic('SW4051', graph.source, { workflow: name, lacks: isTask ? 'start' : 'tool' })];
+}
+
+/** Reports SW4055: what a skill says of calls that may change something, which a model may then make by itself. */
+function checkSkill({ graph, nodes }: WorkflowPlan, { tools }: CheckEnvironment): Diagnostic[] {
+  if (graph.expose?.includes('skill') !== true) return [];
+  return nodes.flatMap(({ node }) => {
+    if (node.kind !== 'call' || node.guidance === undefined) return [];
+    if (tools.get(node.tool)?.annotations?.readOnlyHint === true) return [];
+    const params = { workflow: graph.name, step: node.id, tool: node.tool };
+    return [diagnostic('SW4055', locationOfNode(node, graph), params)];
+  });
 }
 
 /** Texts that leave the server: masked, they are of no use. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { literal } from '../graph/expression/build.fixture.js';
 import type { Graph } from '../graph/model.js';
 import { step } from './check-graph.fixture.js';
 import { findings } from './constructs.fixture.js';
@@ -24,4 +25,13 @@ test.each<[Partial<Graph>, string | undefined]>([
           ),
         ],
   );
+});
+
+test('SW4055: a skill has no guidance on calls that may change something', () => {
+  const guidance = literal('only once');
+  const nodes = [step(1, 'a', 'put', {}, { guidance }), step(2, 'b', 'peek', {}, { guidance })];
+  expect(findings(nodes, { expose: ['tool', 'skill'] })).toEqual([
+    expect.stringContaining('`add-task` is a skill, and says something of step `a`, which calls `put`: '),
+  ]);
+  expect(findings(nodes, { expose: ['tool'] })).toEqual([]);
 });

@@ -160,6 +160,7 @@ Commands:
   serve       serve a registry over stdio or HTTP
   worker      execute runs that servers keep on Temporal
   runs        show and keep the runs of a store
+  skills      write workflows as skills for hosts that read them from files
   infer       infer the order of tools from their hints, schemas and descriptions
   doctor      check what a project needs, each fault with its repair
   explain     show what a code means, of a diagnostic or a failure, and its repair

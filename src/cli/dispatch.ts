@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./commands/serve.js')).serveCommand,
   worker: async () => (await import('./commands/worker.js')).workerCommand,
   runs: async () => (await import('./commands/runs.js')).runsCommand,
+  skills: async () => (await import('./commands/skills.js')).skillsCommand,
   infer: async () => (await import('./commands/infer.js')).inferCommand,
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,

@@ -1,6 +1,6 @@
 import type { Json } from '../graph/json.js';
 import type { JoinRule } from '../graph/kinds/node.js';
-import type { TaskSupport } from '../graph/model.js';
+import type { Exposure, TaskSupport } from '../graph/model.js';
 import type { SupplyOf } from './arg.js';
 import type { ListedOptions, OrderOptions } from './decorate.js';
 import {
@@ -34,10 +34,10 @@ export interface WorkflowOptions extends ListedOptions {
   /** Fields of state that a calling workflow sets before it runs this one. Default: none. */
   readonly needsState?: readonly StateClass[];
   /**
-   * Whether clients reach it as a prompt, as a tool that runs it, and as a resource that describes it; with `[]` only
-   * other workflows run it. Default: `['prompt', 'tool']`.
+   * Whether clients reach it as a prompt, as a tool that runs it, as a resource that describes it, and as a skill; with
+   * `[]` only other workflows run it. Default: `['prompt', 'tool']`.
    */
-  readonly expose?: readonly ('prompt' | 'tool' | 'resource')[];
+  readonly expose?: readonly Exposure[];
   /**
    * The scopes that a client needs to start it, as in `'notes:write'`. A client without them does not see it in lists, and
    * its request is refused (`E_SCOPE`). Its steps act for the client, whatever they call. Default: none.

@@ -58,7 +58,10 @@ export const TASK_SUPPORT = ['optional', 'required', 'forbidden'] as const;
 /** How a tool is called as a task, where it may be. */
 export type ToolTask = Exclude<TaskSupport, 'forbidden'>;
 
-type Exposure = 'prompt' | 'tool' | 'resource';
+/** The forms in which clients may get a workflow. */
+export const EXPOSURES = ['prompt', 'tool', 'resource', 'skill'] as const;
+
+export type Exposure = (typeof EXPOSURES)[number];
 
 /** Limits of a run of the workflow that it is started on. */
 export interface GraphLimits {

@@ -43,6 +43,14 @@ export function isValidName(kind: NamedKind, name: string): boolean {
   return name !== '__proto__' && NAME_RULES[kind].test(name);
 }
 
+/** The name of a workflow as skills are named: lower case, digits, and single dashes between them. */
+export function skillName(workflow: string): string {
+  return workflow
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
 /** What every host takes as the name of a tool. */
 const PORTABLE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 

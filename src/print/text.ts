@@ -24,9 +24,13 @@ import { type Attempt, attemptOf, fallbackOf, soleBody, sourcesOf } from './shap
  * default is: after the step before, in order, without a condition, once. The text ends with a line break.
  */
 export function printText(graph: Graph): string {
+  return `${graph.name}: ${inlineText(graph.description)}\n${printOutline(graph)}`;
+}
+
+/** The outline without its first line, which names the workflow. */
+export function printOutline(graph: Graph): string {
   const plan = planOf(graph).main;
   const lines = [
-    `${graph.name}: ${graph.description}`,
     ...section('arguments', graph.inputs.map(describeInput)),
     ...section('state', (graph.state ?? []).map(describeField)),
     ...section(

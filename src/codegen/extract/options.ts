@@ -15,7 +15,7 @@ import type { ToolAnnotations, ToolHints, ToolOptions, UpstreamOption } from '..
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
-import { TASK_SUPPORT } from '../../graph/model.js';
+import { EXPOSURES, TASK_SUPPORT } from '../../graph/model.js';
 import { SCOPE } from '../../graph/names.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
 import { objectRoot } from '../schemas/json-schema.js';
@@ -209,8 +209,6 @@ const resourceRules: Rules<ResourceOptions> = {
   ...listedRules,
 };
 
-const EXPOSURES: ReadonlySet<unknown> = new Set(['prompt', 'tool', 'resource']);
-
 const workflowRules: Rules<WorkflowOptions> = {
   name: requiredText,
   title: text,
@@ -220,8 +218,9 @@ const workflowRules: Rules<WorkflowOptions> = {
   instructions: resourceClasses,
   needsState: states,
   expose: {
-    accepts: (value) => Array.isArray(value) && value.every((item) => EXPOSURES.has(item)),
-    expected: "a list of `'prompt'`, `'tool'` and `'resource'`",
+    accepts: (value) =>
+      Array.isArray(value) && value.every((item) => EXPOSURES.some((each) => each === item)),
+    expected: "a list of `'prompt'`, `'tool'`, `'resource'` and `'skill'`",
   },
   scopes,
   ...listedRules,

@@ -4,7 +4,7 @@ import { pointerOf } from '../json.js';
 import type { SchemaParts } from '../kinds/descriptor.js';
 import { kinds } from '../kinds/kinds.js';
 import type { Node, Scope } from '../kinds/node.js';
-import { GRAPH_VERSION, type Graph, TASK_SUPPORT } from '../model.js';
+import { EXPOSURES, GRAPH_VERSION, type Graph, TASK_SUPPORT } from '../model.js';
 import { SCOPE } from '../names.js';
 import type { SourceLocation } from '../source-location.js';
 import { graphParts } from './parts.js';
@@ -94,7 +94,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
     allowNestedAgents: z.literal(true).exactOptional(),
     limits: z.strictObject({ steps: z.int().positive(), stateBytes: z.int().positive() }).exactOptional(),
     scopes: z.array(z.string().regex(SCOPE)).exactOptional(),
-    expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),
+    expose: z.array(z.enum(EXPOSURES)).exactOptional(),
     ...source,
   };
 

@@ -103,8 +103,9 @@ describe('workflows as resources', () => {
     ['book_flight-json', 'workflow://travel/book_flight', 'application/json'],
     ['book_trip-yaml', 'workflow://travel/book_trip.yaml', 'application/yaml'],
     ['book_flight-mmd', 'workflow://travel/book_flight.mmd', 'text/vnd.mermaid'],
+    ['book_trip-skill', 'skill://travel/book_trip/book-trip/SKILL.md', 'text/markdown'],
   ])('%s', async (name, uri, mimeType) => {
-    const content = await read(serverWith(), uri);
+    const content = await read(serverWith({ book_trip: { expose: ['tool', 'resource', 'skill'] } }), uri);
     expect(content).toMatchObject({ uri, mimeType });
     expectGolden(`${GOLDEN}${name}.txt`, content.text);
   });

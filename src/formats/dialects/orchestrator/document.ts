@@ -1,7 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
 import type { Domain } from '../../../graph/model.js';
-import { GRAPH_VERSION, type Graph } from '../../../graph/model.js';
+import { EXPOSURES, GRAPH_VERSION, type Graph } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
 import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
@@ -110,9 +110,6 @@ function lowerWorkflow(
     source: reports.source.placeOf(key),
   };
 }
-
-/** The forms in which clients get a workflow, as in the option `expose` of `@Workflow`. */
-export const EXPOSURES: readonly NonNullable<Graph['expose']>[number][] = ['prompt', 'tool', 'resource'];
 
 function exposureOf(reports: Reports, fields: Fields): Graph['expose'] {
   const value = fields.value('expose');

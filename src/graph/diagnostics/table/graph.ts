@@ -273,6 +273,12 @@ export const graphFaults = {
       `the reminder of question \`${p.step}\` has no effect: ${p.problem}`,
     () => 'remind before the time limit, and escalate to callers who may not answer before that',
   ),
+  SW4055: warning(
+    (p: { workflow: string; step: string; tool: string }) =>
+      `\`${p.workflow}\` is a skill, and says something of step \`${p.step}\`, which calls \`${p.tool}\`: a model may make the call by itself`,
+    (p) =>
+      `put the guidance on a step that only reads, or on a question before it; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

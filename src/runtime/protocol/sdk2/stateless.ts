@@ -37,13 +37,14 @@ import { answerRequest, type ClientState } from '../../transports/answer-request
 import { continuedTask, progressOf, shownHeaders } from '../../transports/messages.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { type Askable, OpenCall, OpenCalls } from './open-calls.js';
+import { answerSkills, isSkillMethod, SKILL_METHODS, SKILLS_EXTENSION } from './skills.js';
 import {
   answerTask,
   inputRequestsOf,
   isTaskMethod,
   startTask,
   TASK_METHODS,
-  TASKS_CAPABILITY,
+  TASKS_EXTENSION,
   taskClientOf,
   UNCHECKED,
 } from './tasks.js';
@@ -66,7 +67,7 @@ const CAPABILITIES = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
-  ...TASKS_CAPABILITY,
+  extensions: { [TASKS_EXTENSION]: {}, [SKILLS_EXTENSION]: {} },
 };
 
 /** The SDK would make a compiler of schemas for each request, for answers that are requests of their own here. */
@@ -113,7 +114,7 @@ export class StatelessServers {
     const answer = (request: { method: string; params?: unknown }, context: ServerContext) =>
       this.#answerWith(caller, request, context) as Promise<never>;
     for (const method of METHODS) protocol.setRequestHandler(method, answer);
-    for (const method of TASK_METHODS)
+    for (const method of [...TASK_METHODS, ...SKILL_METHODS])
       protocol.setRequestHandler(method, UNCHECKED, (params, context) => answer({ method, params }, context));
     return protocol;
   }
@@ -177,6 +178,7 @@ export class StatelessServers {
     const work = async (admitted: RequestContext): Promise<object> => {
       if (method === 'tools/call') return this.#call(params, context, call, admitted);
       if (method === 'prompts/get') return this.#prompt(params, context, admitted);
+      if (isSkillMethod(method)) return answerSkills(this.#server, { method, params }, admitted, this.#log);
       if (isTaskMethod(method)) {
         const client = taskClientOf(envelopeOf(context).capabilities);
         return answerTask(this.#server.tasks, { method, params }, client, context.mcpReq, admitted);

@@ -12,10 +12,7 @@ import { TASK_POLL_MS } from '../../transports/messages.js';
 
 // Tasks as the extension of revision 2026-07-28 has them: the server decides which calls are tasks.
 
-const EXTENSION = 'io.modelcontextprotocol/tasks';
-
-/** What a server can do with tasks, and what a client says that can. */
-export const TASKS_CAPABILITY = { extensions: { [EXTENSION]: {} } };
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
 export const TASK_METHODS = ['tasks/get', 'tasks/update', 'tasks/cancel'] as const;
 
@@ -40,7 +37,7 @@ export interface TaskClient {
 export function taskClientOf(capabilities: JsonObject = {}): TaskClient {
   const { extensions, elicitation } = capabilities;
   return {
-    hasTasks: isJsonObject(extensions) && isJsonObject(extensions[EXTENSION]),
+    hasTasks: isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION]),
     // Without a mode it is one that had forms before modes were there.
     canAsk: isJsonObject(elicitation) && (elicitation.form !== undefined || elicitation.url === undefined),
   };
@@ -158,8 +155,8 @@ function taskOf({ id, status, message, createdAt, updatedAt, ttlMs }: TaskState)
 }
 
 export function withoutTasks(what: string): ProtocolFault {
-  const message = `${what} needs a client with tasks: declare the extension '${EXTENSION}' in the capabilities of the request`;
+  const message = `${what} needs a client with tasks: declare the extension '${TASKS_EXTENSION}' in the capabilities of the request`;
   return new ProtocolFault(ProtocolErrorCode.MissingRequiredClientCapability, message, {
-    requiredCapabilities: TASKS_CAPABILITY,
+    requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
   });
 }

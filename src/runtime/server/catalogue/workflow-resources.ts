@@ -1,6 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Domain, Graph } from '../../../graph/model.js';
+import { skillName } from '../../../graph/names.js';
 import { HINTS_META, hintsFrom } from '../../../infer/tool.js';
 import { isPrivateTool, type Registry } from '../../tools/registry.js';
 import type { TemplateInfo } from '../../tools/resources.js';
@@ -17,13 +18,16 @@ const ADDRESS = /^workflow:\/\/([^/?#]+)\/([^/?#.]+)(|\.yaml|\.mmd)$/;
 
 /**
  * Workflows as resources: `workflow://{domain}/{name}` as JSON, with `.yaml` and `.mmd` behind it in other forms, and
- * `workflow://{domain}/overview` as a guide to the domain. A workflow is one with `expose: ['resource']`. One with scopes
- * is listed nowhere, and read by callers that have them.
+ * `workflow://{domain}/overview` as a guide to the domain. A workflow is one with `expose: ['resource']`. With
+ * `expose: ['skill']` it is `skill://{domain}/{name}/SKILL.md`. One with scopes is listed nowhere, and read by callers
+ * that have them.
  */
 export class WorkflowResources {
   readonly listings: readonly ResourceListing[];
   readonly templates: readonly ResourceTemplateListing[];
   readonly #workflows: readonly ServedWorkflow[];
+  /** By address. */
+  readonly #skills: ReadonlyMap<string, ServedWorkflow>;
   readonly #privateTools: ReadonlySet<string>;
   readonly #tools: () => readonly ToolListing[];
   readonly #resources: Registry['resources'];
@@ -35,7 +39,10 @@ export class WorkflowResources {
     { registry, domains: said }: { readonly registry: Registry; readonly domains: readonly Domain[] },
   ) {
     this.#domains = said;
-    this.#workflows = [...workflows].filter(({ graph }) => graph.expose?.includes('resource') === true);
+    const all = [...workflows];
+    this.#workflows = all.filter(({ graph }) => graph.expose?.includes('resource') === true);
+    const skills = all.filter(({ graph }) => graph.expose?.includes('skill') === true);
+    this.#skills = new Map(skills.map((workflow) => [skillAddress(workflow.graph), workflow]));
     this.#resources = registry.resources;
     this.#tools = tools;
     this.#privateTools = new Set(
@@ -57,6 +64,11 @@ export class WorkflowResources {
         description: graph.description,
         mimeType: FORMS[''],
       })),
+      ...[...this.#skills].flatMap(([uri, { graph }]) =>
+        isForAll(graph)
+          ? [{ uri, name: skillName(graph.name), description: graph.description, mimeType: 'text/markdown' }]
+          : [],
+      ),
     ];
     this.templates =
       shown.length === 0
@@ -69,7 +81,7 @@ export class WorkflowResources {
           }));
   }
 
-  /** Whether a workflow or an overview has this address. */
+  /** Whether a workflow, a skill or an overview has this address. */
   has(uri: string): boolean {
     return this.#find(uri) !== undefined;
   }
@@ -77,7 +89,7 @@ export class WorkflowResources {
   /** What a caller needs to read an address. */
   scopesOf(uri: string): readonly string[] | undefined {
     const target = this.#find(uri);
-    return target?.kind === 'workflow' ? target.workflow.graph.scopes : undefined;
+    return target === undefined || target.kind === 'overview' ? undefined : target.workflow.graph.scopes;
   }
 
   /** The content at an address; nothing for another address. */
@@ -100,6 +112,10 @@ export class WorkflowResources {
       return { uri, mimeType: 'text/markdown', text };
     }
     const graph = this.#shown(target.workflow.graph);
+    if (target.kind === 'skill') {
+      const { skillText } = await import('../../../print/skill.js');
+      return { uri, mimeType: 'text/markdown', text: skillText(graph, target.workflow.tool?.name) };
+    }
     return { uri, mimeType: FORMS[target.form], text: await textOf(graph, target.form) };
   }
 
@@ -122,6 +138,8 @@ export class WorkflowResources {
   }
 
   #find(uri: string) {
+    const skill = this.#skills.get(uri);
+    if (skill !== undefined) return { kind: 'skill', workflow: skill } as const;
     const [, domain = '', name = '', form = ''] = ADDRESS.exec(uri) ?? [];
     const workflows = this.#workflows.filter(({ graph }) => domainOf(graph) === domain);
     if (name === OVERVIEW && form === '') {
@@ -166,6 +184,13 @@ function withoutTools(value: Json, tools: ReadonlySet<string>): Json {
 
 function domainOf({ domain = 'default' }: Graph): string {
   return domain;
+}
+
+/** The last folder is the name of the skill: a workflow with another name is a folder above it. */
+function skillAddress(graph: Graph): string {
+  const name = skillName(graph.name);
+  const folder = name === graph.name ? name : `${graph.name}/${name}`;
+  return `skill://${domainOf(graph)}/${folder}/SKILL.md`;
 }
 
 function isForAll({ scopes = [] }: Graph): boolean {

@@ -8,12 +8,12 @@ import {
 } from '../../../../check/schema-view.js';
 import { defined } from '../../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../../graph/json.js';
-import { type Graph, TASK_SUPPORT } from '../../../../graph/model.js';
+import { EXPOSURES, type Graph, TASK_SUPPORT } from '../../../../graph/model.js';
 import { compareText } from '../../../../graph/names.js';
 import { inputsSchema } from '../../../../graph/part-schema.js';
 import type { DescribedTool, SpecVocabulary } from '../../dialect.js';
 import { DURATION_PATTERN } from '../../fields.js';
-import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../document.js';
+import { DOCUMENT_KEYS, WORKFLOW_KEYS } from '../document.js';
 import { BACKOFFS, ON_ERROR_KEYS } from '../on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
 import { DOCUMENT, NODE_KEYS, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
