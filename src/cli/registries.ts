@@ -230,6 +230,19 @@ async function findModules(
   };
 }
 
+/**
+ * Refuses a command that follows sources, for a project without them.
+ *
+ * @throws Misuse that names the command for spec files.
+ */
+export async function needTypeScript(command: string, { root, configFile }: PlanOptions): Promise<void> {
+  const { planData } = await import('../codegen/config.js');
+  if ((await planData({ root: realpathSync(root), ...defined({ configFile }) })) === undefined) return;
+  throw new Misuse(
+    `stepwright: \`${command}\` follows TypeScript, and the project has spec files alone: \`stepwright serve\` follows them`,
+  );
+}
+
 /** Whether what reads TypeScript is not installed, which is reported. */
 export function isWithoutCompilers(command: string, output: Output): boolean {
   const missing = missingCompilers();

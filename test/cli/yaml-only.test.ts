@@ -116,6 +116,15 @@ describe('a project without TypeScript and without compilers', { timeout: 240_00
     }
   });
 
+  test.each([['codegen', '--watch'], ['dev']])(
+    '%s %s name the command that follows spec files',
+    (...args) => {
+      const { code, err } = project.stepwright(...args);
+      expect(code).toBe(2);
+      expect(err).toContain('has spec files alone: `stepwright serve` follows them');
+    },
+  );
+
   test('options in TypeScript need the compilers', () => {
     const { code, err } = project.stepwright('list', '--options', 'options.ts');
     expect({ code, err }).toEqual({

@@ -6,7 +6,7 @@ import type { RunName } from '../../codegen/incremental/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
 import { COMMON_OPTIONS, changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
-import { isWithoutCompilers, readProject } from '../registries.js';
+import { isWithoutCompilers, needTypeScript, readProject } from '../registries.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -69,6 +69,7 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   const { format = json ? 'json' : 'pretty' } = options;
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
   const name = { root, ...defined({ configFile: config }) };
+  if (options.watch) await needTypeScript('stepwright codegen --watch', name);
   if (options.watch) return watch({ ...name, cache: !noCache }, format, output);
   const result =
     (noCache ? undefined : await unchanged(name)) ??

@@ -9,7 +9,7 @@ import { defined } from '../../graph/defined.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
-import { isWithoutCompilers } from '../registries.js';
+import { isWithoutCompilers, needTypeScript } from '../registries.js';
 import type { DevCommand, DevReport } from './dev-server.js';
 import { checkPort, type ServeRequest } from './serve.js';
 
@@ -48,6 +48,7 @@ Options:
     const { root = '.', config, port = '3000', 'no-types': skipsTypes = false, ...choice } = values;
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
     checkPort(port);
+    await needTypeScript('stepwright dev', { root, ...defined({ configFile: config }) });
     if (isWithoutCompilers('dev', output)) return 1;
     const { watchCodegen } = await import('../../codegen/watch.js');
     const store = values.store ?? defaultStore(root);
