@@ -46,7 +46,7 @@ const RUNS = [
  */
 const LAYERS = {
   authoring: ['index', 'codegen/schemas/child'],
-  tools: ['testing/index'],
+  tools: ['testing/upstream', 'runtime/tools/tool-context'],
   graph: ['formats/index'],
   builder: ['formats/builder/index', 'codegen/index'],
   server: ['runtime/index'],

@@ -83,9 +83,9 @@ export const note: KindDescriptor<NoteNode> = {
     {
       file: KINDS,
       edit: [
-        { before: "import { compute, set } from './values.js';", text: "import { note } from './note.js';" },
+        { before: "import { ask, delegate, shell, wait } from './waits.js';", text: "import { note } from './note.js';" },
         {
-          before: "export type { ComputeNode, FunctionRef, SetNode } from './values.js';",
+          before: "export type { AskNode, DelegateNode, ShellNode, WaitNode } from './waits.js';",
           text: "export type { NoteNode } from './note.js';",
         },
         { before: '} satisfies KindTable;', text: '  note,' },
