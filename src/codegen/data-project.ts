@@ -120,15 +120,15 @@ export async function checkDataProject({
   check = false,
 }: CodegenOptions): Promise<CodegenResult> {
   const root = realpathSync(folder);
-  const read = await readDataProject({ root, ...defined({ configFile }) });
-  const { plan, tools = [], graphs = [], faults = [], diagnostics = [], specs } = read?.value ?? {};
-  const all = [...(read?.diagnostics ?? []), ...faults, ...diagnostics];
+  const project = await readDataProject({ root, ...defined({ configFile }) });
+  const { plan, tools = [], graphs = [], faults = [], diagnostics = [], specs } = project?.value ?? {};
+  const all = [...(project?.diagnostics ?? []), ...faults, ...diagnostics];
   const outputs = check || specs === undefined || hasErrors(all) ? [] : [specs.schema()];
-  const written = writeOutputs(root, outputs, check);
+  const files = writeOutputs(root, outputs, check);
   const [{ out: registry } = { out: '' }] = plan?.registries ?? [];
   return {
-    diagnostics: sortDiagnostics([...all, ...written.diagnostics]),
-    ...{ written: written.written, current: written.current },
+    diagnostics: sortDiagnostics([...all, ...files.diagnostics]),
+    ...{ written: files.written, current: files.current },
     found: { tools: tools.length, resources: 0, workflows: graphs.length },
     workflows: graphs.map((graph) => ({ registry, graph })),
     tools: tools.map((tool) => ({ registry, ...tool })),

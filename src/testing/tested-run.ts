@@ -333,7 +333,7 @@ export class TestedRun<Result> {
         };
         return outcome;
       },
-      readResource: (...read) => calls.readResource(...read),
+      readResource: (...call) => calls.readResource(...call),
       evaluate: (...call) => calls.evaluate(...call),
     };
   }

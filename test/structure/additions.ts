@@ -83,7 +83,10 @@ export const note: KindDescriptor<NoteNode> = {
     {
       file: KINDS,
       edit: [
-        { before: "import { ask, delegate, shell, wait } from './waits.js';", text: "import { note } from './note.js';" },
+        {
+          before: "import { ask, delegate, shell, wait } from './waits.js';",
+          text: "import { note } from './note.js';",
+        },
         {
           before: "export type { AskNode, DelegateNode, ShellNode, WaitNode } from './waits.js';",
           text: "export type { NoteNode } from './note.js';",

@@ -40,11 +40,11 @@ ${REGISTRY_HELP}`,
           texts.set(name, text);
         }
       const changed = [...texts].filter(([name, text]) => contentOf(folder, name) !== text);
-      const left = foldersIn(folder).filter(
+      const obsolete = foldersIn(folder).filter(
         (name) => !texts.has(name) && WRITTEN.test(contentOf(folder, name) ?? ''),
       );
       const shown = (name: string): string => path.join(out, name, 'SKILL.md');
-      for (const name of left)
+      for (const name of obsolete)
         output.err(`stepwright: ${shown(name)} is of a workflow that was a skill before: remove it\n`);
       for (const [name, text] of changed) {
         if (check) {
@@ -57,7 +57,7 @@ ${REGISTRY_HELP}`,
         output.out(`${shown(name)}\n`);
       }
       if (changed.length === 0) output.out(`${texts.size} skills, all up to date\n`);
-      return left.length > 0 || (check && changed.length > 0) ? 1 : 0;
+      return obsolete.length > 0 || (check && changed.length > 0) ? 1 : 0;
     }),
 );
 

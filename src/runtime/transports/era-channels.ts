@@ -27,8 +27,8 @@ class EraChannel implements MessageTransport {
 
   async start(): Promise<void> {}
 
-  async send(...sent: Parameters<MessageTransport['send']>): Promise<void> {
-    if (this.isUsed) await this.#wire.send(...sent);
+  async send(...message: Parameters<MessageTransport['send']>): Promise<void> {
+    if (this.isUsed) await this.#wire.send(...message);
   }
 
   async close(): Promise<void> {

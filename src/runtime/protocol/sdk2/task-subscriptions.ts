@@ -63,14 +63,14 @@ export async function listenToTasks(
       controller.enqueue(value && acknowledging(value, taskIds));
       const send = (state: TaskState) => async () => {
         const task = await detailedTask(tasks, state, client, context);
-        const sent = { ...task, _meta: { [SUBSCRIPTION_ID_META_KEY]: id } };
-        if (!ended.signal.aborted) controller.enqueue(frameOf('notifications/tasks', sent));
+        const message = { ...task, _meta: { [SUBSCRIPTION_ID_META_KEY]: id } };
+        if (!ended.signal.aborted) controller.enqueue(frameOf('notifications/tasks', message));
       };
       for (const task of taskIds) {
-        let sent = Promise.resolve();
+        let sending = Promise.resolve();
         // A client that misses a change asks for the task.
         const report = (state: TaskState): void => {
-          sent = sent.then(send(state)).catch(() => {});
+          sending = sending.then(send(state)).catch(() => {});
         };
         tasks.follow(task, context, report).catch(() => {});
       }

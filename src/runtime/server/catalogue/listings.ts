@@ -313,9 +313,9 @@ const READABLE = new WeakMap<object, Json>();
 
 function readable(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  const known = READABLE.get(value) ?? readableParts(value, false);
-  READABLE.set(value, known);
-  return known;
+  const text = READABLE.get(value) ?? readableParts(value, false);
+  READABLE.set(value, text);
+  return text;
 }
 
 function readableParts(value: Json, hasNames: boolean): Json {

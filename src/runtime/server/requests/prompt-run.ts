@@ -67,7 +67,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   const { resumes } = request;
   // That of a run knows the secrets among its results as well.
   const mask =
-    (resumes && (await run.runs.inspect(request.principal, resumes.run, (kept) => kept.mask))) ??
+    (resumes && (await run.runs.inspect(request.principal, resumes.run, (run) => run.mask))) ??
     new RunMask(graph, { input, argumentTexts: args, secretInputs: toolset.secretInputs });
   const describeTool = (name: string) => toolset.describeTool(name);
   const plan = planTextOf(run, describeTool);
