@@ -109,7 +109,7 @@ test.each(json.filter(({ file }) => file === 'stepwright.config.json'))(
 test.each(commands)('$page: `stepwright $command` is a command with these options', async ({ command }) => {
   const said: string[] = [];
   const output = { out: () => {}, err: (text: string) => void said.push(text), color: false };
-  expect(await dispatch([...command.split(/\s+/), '--help'], output)).toBe(0);
+  expect(await dispatch([...(command.match(/(?:[^\s"]|"[^"]*")+/g) ?? []), '--help'], output)).toBe(0);
   expect(said).toEqual([]);
 });
 
