@@ -23,6 +23,9 @@ const LOOPS = [
 /** Tests that replace modules: they need modules that no other file has loaded. */
 const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
 
+/** Of the nightly run alone: they install packages of other languages. */
+const NIGHTLY = ['test/e2e/interop/*.test.ts'];
+
 /** They need a Temporal server, which is started once for all of them. */
 const TEMPORAL = ['test/temporal/*.test.ts'];
 
@@ -60,7 +63,11 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'product',
           include: mode === 'soak' ? properties() : ALL,
-          exclude: [...COMPILERS, ...LOOPS, ...MOCKING, ...TEMPORAL, ...(mode === 'quick' ? SLOW : [])],
+          exclude: [
+            ...[...COMPILERS, ...LOOPS, ...MOCKING, ...TEMPORAL],
+            ...(mode === 'quick' ? SLOW : []),
+            ...(mode === 'nightly' ? [] : NIGHTLY),
+          ],
           // Modules are loaded once by each worker: loading took two fifths of the CPU time.
           isolate: false,
         },
