@@ -10,6 +10,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Connection } from '@temporalio/client';
 import { afterAll, expect, inject, test } from 'vitest';
+import { nightlyTest } from '../nightly.js';
 import { createNamespace } from './find-server.js';
 import { describeTemporal } from './host.js';
 
@@ -134,22 +135,29 @@ describeTemporal('commands on Temporal', () => {
     await client.close();
   });
 
-  test('a worker that ends by itself is reported, and ends its process', { timeout: 400_000 }, async () => {
-    const address = inject('temporalAddress') ?? '';
-    const namespace = `removed-${randomUUID()}`;
-    await createNamespace(address, namespace);
-    const child = await worker(`temporal://${address}/${namespace}?${query}`);
-    const exit = once(child, 'exit');
-    const lines = text(child.stderr ?? Readable.from([]));
-    const connection = await Connection.connect({ address });
-    await connection.operatorService.deleteNamespace({ namespace });
-    await connection.close();
-    // The SDK asks again for a minute.
-    expect(await exit).toEqual([1, null]);
-    expect(await lines).toContain(
-      `stepwright: the worker has ended, and executes no more runs: Namespace ${namespace} is not found.`,
-    );
-  });
+  // The server takes minutes to let the poll of a deleted namespace go.
+  nightlyTest(
+    'a worker that ends by itself is reported, and ends its process',
+    {
+      timeout: 900_000,
+    },
+    async () => {
+      const address = inject('temporalAddress') ?? '';
+      const namespace = `removed-${randomUUID()}`;
+      await createNamespace(address, namespace);
+      const child = await worker(`temporal://${address}/${namespace}?${query}`);
+      const exit = once(child, 'exit');
+      const lines = text(child.stderr ?? Readable.from([]));
+      const connection = await Connection.connect({ address });
+      await connection.operatorService.deleteNamespace({ namespace });
+      await connection.close();
+      // The SDK asks again for a minute.
+      expect(await exit).toEqual([1, null]);
+      expect(await lines).toContain(
+        `stepwright: the worker has ended, and executes no more runs: Namespace ${namespace} is not found.`,
+      );
+    },
+  );
 
   test('a name or a server that cannot be used is reported', { timeout: 60_000 }, async () => {
     const [option, gone, file] = await Promise.all([

@@ -375,6 +375,8 @@ describe('two processes on a file', () => {
         envelope: { status: 'waiting', paused_steps: [{ step_id: 'charge' }] },
       });
       expect(process.calls).toEqual([]);
+      // The one that looks has the run until then.
+      await process.store.atRest();
     }
     expect(await third.store.cancel(ada, id, {}, waiter())).toMatchObject({
       envelope: { status: 'cancelled', error: { unknown_outcomes: [{ step: 'charge' }] } },
