@@ -59,7 +59,7 @@ function describeInput({ name, schema, required, default: preset, secret }: Inpu
   return [
     `${name}: ${describeSchema(schema)}`,
     ...(required || preset !== undefined ? [] : ['optional']),
-    ...(preset === undefined ? [] : [`${JSON.stringify(preset)} by default`]),
+    ...(preset === undefined || secret === true ? [] : [`${JSON.stringify(preset)} by default`]),
     ...(secret ? ['secret'] : []),
   ].join(', ');
 }
@@ -67,7 +67,7 @@ function describeInput({ name, schema, required, default: preset, secret }: Inpu
 function describeField({ name, schema, initial, secret }: StateField): string {
   return [
     `${name}: ${describeSchema(schema)}`,
-    ...(initial === undefined ? [] : [`${JSON.stringify(initial)} at first`]),
+    ...(initial === undefined || secret === true ? [] : [`${JSON.stringify(initial)} at first`]),
     ...(secret ? ['secret'] : []),
   ].join(', ');
 }
