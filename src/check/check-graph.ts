@@ -99,14 +99,14 @@ function checkTasks({ graph }: WorkflowPlan): Diagnostic[] {
   return [diagnostic('SW4051', graph.source, { workflow: name, lacks: isTask ? 'start' : 'tool' })];
 }
 
-/** Reports SW4055: what a skill says of calls that may change something, which a model may then make by itself. */
+/** Reports SW4053: what a skill says of calls that may change something, which a model may then make by itself. */
 function checkSkill({ graph, nodes }: WorkflowPlan, { tools }: CheckEnvironment): Diagnostic[] {
   if (graph.expose?.includes('skill') !== true) return [];
   return nodes.flatMap(({ node }) => {
     if (node.kind !== 'call' || node.guidance === undefined) return [];
     if (tools.get(node.tool)?.annotations?.readOnlyHint === true) return [];
     const params = { workflow: graph.name, step: node.id, tool: node.tool };
-    return [diagnostic('SW4055', locationOfNode(node, graph), params)];
+    return [diagnostic('SW4053', locationOfNode(node, graph), params)];
   });
 }
 

@@ -27,7 +27,7 @@ test.each<[Partial<Graph>, string | undefined]>([
   );
 });
 
-test('SW4055: a skill has no guidance on calls that may change something', () => {
+test('SW4053: a skill has no guidance on calls that may change something', () => {
   const guidance = literal('only once');
   const nodes = [step(1, 'a', 'put', {}, { guidance }), step(2, 'b', 'peek', {}, { guidance })];
   expect(findings(nodes, { expose: ['tool', 'skill'] })).toEqual([

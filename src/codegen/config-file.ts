@@ -115,7 +115,7 @@ export function configJsonSchema(): object {
 export type Config = z.output<typeof configSchema>;
 export type RegistryConfig = z.output<typeof registrySchema>;
 
-/** The configuration of a project that was not told where it is. */
+/** The configuration of a project without the option that names it. */
 export function configFileOf(root: string): string | undefined {
   if (existsSync(path.join(root, CONFIG_FILE))) return CONFIG_FILE;
   return packageConfig(root) === undefined ? undefined : PACKAGE_FILE;

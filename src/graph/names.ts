@@ -51,6 +51,11 @@ export function skillName(workflow: string): string {
     .replace(/^-|-$/g, '');
 }
 
+/** The folder of a skill, by the address of its `SKILL.md`; undefined for any other address. */
+export function skillFolder(uri: string): string | undefined {
+  return /^skill:\/\/(.+)\/SKILL\.md$/.exec(uri)?.[1];
+}
+
 /** What every host takes as the name of a tool. */
 const PORTABLE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 

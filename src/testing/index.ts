@@ -2,7 +2,7 @@ import type { ToolContext } from '../decorators/context.js';
 import { CallMask } from '../runtime/secrets/call-mask.js';
 import { toolContextOf } from '../runtime/tools/tool-context.js';
 
-export type { Crash, ScriptedAnswer, TestedCall, TestedRun, TestedWait } from './tested-run.js';
+export type { Crash, ScriptedAnswer, ScriptedRun, TestedCall, TestedRun, TestedWait } from './tested-run.js';
 export type { OtherTools, ToolStubs } from './tool-stubs.js';
 export {
   type DoubleAnswer,

@@ -60,13 +60,29 @@ export interface Crash {
   readonly when: 'before' | 'after';
 }
 
-interface TestedRunOptions {
+/** What a test says of a run. */
+export interface ScriptedRun {
+  /**
+   * Answers of questions, and results of other work for clients, by the id of the step: a value, a list with one for each
+   * time the step asks, or a function of the question. They come from a caller who may answer.
+   */
   readonly answers?: Readonly<Record<string, ScriptedAnswer>>;
+  /** Supplies the values of `ask.model`. */
   readonly model?: ServerSettings['model'];
+  /**
+   * The time of the run is not that of the process. `'skip'`: waits and delays before retries take no time, unless the run
+   * waits for an answer as well. `'hold'`: time passes with `advance` alone. Default: `'skip'`.
+   */
   readonly clock?: 'skip' | 'hold';
+  /** The time at the start. Default: now. */
   readonly startsAt?: Date;
+  /** The caller who starts the run. Default: an authenticated caller without roles. */
   readonly owner?: Owner;
+  /** Kills the process of the run once, at the first call of a tool, before or after the tool does its work. */
   readonly crashAt?: Crash;
+}
+
+interface TestedRunOptions extends ScriptedRun {
   readonly server: ServerSettings & UntypedFactories;
 }
 

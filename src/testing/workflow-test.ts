@@ -1,6 +1,5 @@
 import { environmentOf } from '../check/environment.js';
 import type { ArgsOf } from '../decorators/arg.js';
-import type { Owner } from '../decorators/context.js';
 import { readMetadata } from '../decorators/metadata.js';
 import type { ResultOf } from '../decorators/verbs.js';
 import { loadWorkflowFiles } from '../formats/load-files.js';
@@ -15,7 +14,7 @@ import type { ServerSettings } from '../runtime/server/options.js';
 import type { WorkflowArguments, WorkflowResultOf } from '../runtime/server/stepwright-server.js';
 import type { UntypedFactories } from '../runtime/tools/instances.js';
 import type { Registry } from '../runtime/tools/registry.js';
-import { type Crash, type ScriptedAnswer, TestedRun } from './tested-run.js';
+import { type ScriptedRun, TestedRun } from './tested-run.js';
 import { type OtherTools, stubFactories, type ToolStubs } from './tool-stubs.js';
 
 /** A workflow by its class, by its name in a registry, or by its file. */
@@ -37,31 +36,13 @@ type ResultFor<R extends Registry, W> = W extends keyof R['workflows']
     : unknown;
 
 /** How a workflow is tested. */
-export interface WorkflowTestOptions<R extends Registry, Args = unknown> {
+export interface WorkflowTestOptions<R extends Registry, Args = unknown> extends ScriptedRun {
   /** The arguments, as a program gives them. */
   readonly args?: Args;
   /** What answers in the place of tools, by their names. Default: the tools themselves. */
   readonly tools?: ToolStubs<R>;
   /** What the other tools do. Default: `'real'`. */
   readonly otherTools?: OtherTools;
-  /**
-   * Answers of questions, and results of other work for clients, by the id of the step: a value, a list with one for each
-   * time the step asks, or a function of the question. They come from a caller who may answer.
-   */
-  readonly answers?: Readonly<Record<string, ScriptedAnswer>>;
-  /** Supplies the values of `ask.model`. */
-  readonly model?: ServerSettings['model'];
-  /**
-   * The time of the run is not that of the process. `'skip'`: waits and delays before retries take no time, unless the run
-   * waits for an answer as well. `'hold'`: time passes with `advance` alone. Default: `'skip'`.
-   */
-  readonly clock?: 'skip' | 'hold';
-  /** The time at the start. Default: now. */
-  readonly startsAt?: Date;
-  /** The caller who starts the run. Default: an authenticated caller without roles. */
-  readonly owner?: Owner;
-  /** Kills the process of the run once, at the first call of a tool, before or after the tool does its work. */
-  readonly crashAt?: Crash;
   /** The workflow of a file that has several. */
   readonly workflow?: string;
   /** Options of the server: factories of classes as `tools`, `middleware`, `upstream` with doubles. */

@@ -2,7 +2,7 @@ import type { Output } from '../command-line.js';
 import type { ServeRequest } from './serve.js';
 
 /**
- * The process of a server that `stepwright dev` has started. It loads the product at once, and the project when it is told
+ * The process of a server that `stepwright dev` has started. It loads the product at once, and the project when it is asked
  * to: a change is served without the time of a start.
  */
 

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { skillFolder } from '../../graph/names.js';
 import { noProgress } from '../../runtime/runs/request.js';
 import type { StepwrightServer } from '../../runtime/server/stepwright-server.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
@@ -31,8 +32,7 @@ ${REGISTRY_HELP}`,
       const folder = path.resolve(root, out);
       const texts = new Map<string, string>();
       for (const { registry } of registries)
-        for (const { uri, text } of await skillsOf(untypedServer(registry, options))) {
-          const name = path.posix.basename(path.posix.dirname(uri));
+        for (const { name, text } of await skillsOf(untypedServer(registry, options))) {
           if (texts.has(name))
             throw new Misuse(
               `stepwright: two workflows are the skill \`${name}\`: rename one of them, or name a registry with \`--registry\``,
@@ -63,7 +63,7 @@ ${REGISTRY_HELP}`,
 
 /** The skills that a server lists. It is not started: no tool and no other server is needed for them. */
 async function skillsOf(server: StepwrightServer) {
-  const skills: { readonly uri: string; readonly text: string }[] = [];
+  const skills: { readonly name: string; readonly text: string }[] = [];
   const request = {
     local: true,
     requestId: 'skills',
@@ -73,9 +73,11 @@ async function skillsOf(server: StepwrightServer) {
   for (let cursor: string | undefined; ; ) {
     const { resources, nextCursor } = server.listResources(cursor);
     for (const { uri } of resources) {
-      if (!uri.startsWith('skill://')) continue;
+      const folder = skillFolder(uri);
+      if (folder === undefined) continue;
       const { contents } = await server.readResource(uri, request);
-      for (const content of contents) if ('text' in content) skills.push({ uri, text: content.text });
+      for (const content of contents)
+        if ('text' in content) skills.push({ name: path.posix.basename(folder), text: content.text });
     }
     if (nextCursor === undefined) return skills;
     cursor = nextCursor;

@@ -4,6 +4,7 @@ import { clip, oneLine } from '../../graph/printable-text.js';
 import type { RequestContext } from '../runs/request.js';
 import type { InFlight } from '../server/requests/limits.js';
 import type { ServerChange } from '../server/stepwright-server.js';
+import type { TaskState } from '../server/tasks/task-router.js';
 import type { Log } from '../tools/log.js';
 
 /** One message of JSON-RPC, as a transport sees it. */
@@ -171,4 +172,15 @@ export async function drained(inFlight: InFlight, graceMs: number, log: Log): Pr
 /** Settles in the next turn of the event loop. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What both eras of the protocol say of a task in the same words. */
+export function taskFields({ id, status, message, createdAt, updatedAt }: TaskState) {
+  return {
+    taskId: id,
+    status,
+    ...defined({ statusMessage: message }),
+    createdAt: new Date(createdAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+  };
 }

@@ -36,7 +36,8 @@ test('a workflow is a skill, and its file has the digest of its entry', async ()
       },
     ],
   ]);
-  const { skill } = await skills.get(uri);
+  const { skill, ...caching } = await skills.get(uri);
+  expect(caching).toMatchObject({ ttlMs: 60_000, cacheScope: 'public' });
   const file = await skills.read(skill);
   expect(file).toMatchObject({ verified: true });
   expect(JSON.stringify(file)).toContain('Call the tool `w_look_up`');

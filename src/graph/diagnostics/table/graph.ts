@@ -273,7 +273,7 @@ export const graphFaults = {
       `the reminder of question \`${p.step}\` has no effect: ${p.problem}`,
     () => 'remind before the time limit, and escalate to callers who may not answer before that',
   ),
-  SW4055: warning(
+  SW4053: warning(
     (p: { workflow: string; step: string; tool: string }) =>
       `\`${p.workflow}\` is a skill, and says something of step \`${p.step}\`, which calls \`${p.tool}\`: a model may make the call by itself`,
     (p) =>

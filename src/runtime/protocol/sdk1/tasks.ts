@@ -8,7 +8,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, page, text } from '../../transports/answer-request.js';
-import { progressOf, TASK_POLL_MS } from '../../transports/messages.js';
+import { progressOf, TASK_POLL_MS, taskFields } from '../../transports/messages.js';
 import { type ConnectedClient, relatedTask } from './peer.js';
 
 // Tasks as version 2025-11-25 of the protocol has them, where they are experimental.
@@ -168,16 +168,8 @@ class TaskProgress {
   }
 }
 
-function taskOf({ id, status, message, createdAt, updatedAt, ttlMs }: TaskState): Task {
-  return {
-    taskId: id,
-    status,
-    ...defined({ statusMessage: message }),
-    createdAt: new Date(createdAt).toISOString(),
-    lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ttl: ttlMs ?? null,
-    pollInterval: TASK_POLL_MS,
-  };
+function taskOf(state: TaskState): Task {
+  return { ...taskFields(state), ttl: state.ttlMs ?? null, pollInterval: TASK_POLL_MS };
 }
 
 function notAsTask(tool: string): ProtocolFault {

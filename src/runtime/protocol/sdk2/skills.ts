@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../../graph/defined.js';
+import { skillFolder } from '../../../graph/names.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
@@ -20,12 +21,6 @@ export function isSkillMethod(method: string): method is SkillMethod {
   return SKILL_METHODS.some((each) => each === method);
 }
 
-/** The folder of a skill, by the address of its `SKILL.md`. */
-const ADDRESS = /^skill:\/\/(.+)\/SKILL\.md$/;
-
-/** A skill follows from files and settings that may change, and from what its caller may read. */
-const CACHING = { ttlMs: 0, cacheScope: 'private' };
-
 /**
  * Answers a request about skills. A page of skills is what a page of resources has of them; one that cannot be read is
  * left out, and logged.
@@ -40,23 +35,30 @@ export async function answerSkills(
 ): Promise<object> {
   if (method === 'skills/get') {
     const { uri } = checkedParams(method, z.looseObject({ uri: text() }), params);
-    return { skill: await skillAt(server, uri, context), ...CACHING };
+    return { skill: await skillAt(server, uri, context), ...server.cacheHint({ uri }, context) };
   }
   const { cursor } = checkedParams(method, page(), params);
   const { resources, nextCursor } = await server.listResources(cursor);
   const skills = await Promise.all(
-    resources.flatMap(({ uri }) => {
-      const logged = (error: unknown): undefined =>
-        log(`the skill ${uri} is not listed: ${thrownText(error)}`, { event: 'resource.threw' }) as undefined;
-      return ADDRESS.test(uri) ? [skillAt(server, uri, context).catch(logged)] : [];
-    }),
+    resources
+      .filter(({ uri }) => skillFolder(uri) !== undefined)
+      .map(({ uri }) =>
+        skillAt(server, uri, context).catch((error: unknown) => {
+          log(`the skill ${uri} is not listed: ${thrownText(error)}`, { event: 'resource.threw' });
+          return undefined;
+        }),
+      ),
   );
-  return { skills: skills.filter((skill) => skill !== undefined), ...defined({ nextCursor }), ...CACHING };
+  return {
+    skills: skills.filter((skill) => skill !== undefined),
+    ...defined({ nextCursor }),
+    ...server.cacheHint('lists', context),
+  };
 }
 
 /** The entry of a skill, with the digest of its file. */
 async function skillAt(server: StepwrightServer, uri: string, context: RequestContext) {
-  const [, folder] = ADDRESS.exec(uri) ?? [];
+  const folder = skillFolder(uri);
   if (folder === undefined)
     throw new ProtocolFault(
       faultCodes.invalidParams,

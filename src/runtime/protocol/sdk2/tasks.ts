@@ -1,6 +1,5 @@
 import { inputRequired, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { UserQuestion } from '../../server/question-rounds.js';
@@ -8,7 +7,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { ProtocolFault } from '../../server/wire.js';
 import { call, checkedParams, text } from '../../transports/answer-request.js';
-import { TASK_POLL_MS } from '../../transports/messages.js';
+import { TASK_POLL_MS, taskFields } from '../../transports/messages.js';
 
 // Tasks as the extension of revision 2026-07-28 has them: the server decides which calls are tasks.
 
@@ -142,16 +141,8 @@ export async function detailedTask(
   }
 }
 
-function taskOf({ id, status, message, createdAt, updatedAt, ttlMs }: TaskState) {
-  return {
-    taskId: id,
-    status,
-    ...defined({ statusMessage: message }),
-    createdAt: new Date(createdAt).toISOString(),
-    lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ttlMs: ttlMs ?? null,
-    pollIntervalMs: TASK_POLL_MS,
-  };
+function taskOf(state: TaskState) {
+  return { ...taskFields(state), ttlMs: state.ttlMs ?? null, pollIntervalMs: TASK_POLL_MS };
 }
 
 export function withoutTasks(what: string): ProtocolFault {
