@@ -55,11 +55,19 @@ test('every code fence is of a kind that is tested', () => {
     'docs/tutorial.md',
     'docs/upstream-tools.md',
     'docs/reference/builder.md',
+    'docs/reference/calls.md',
     'docs/reference/cli.md',
+    'docs/reference/client-work.md',
     'docs/reference/configuration.md',
+    'docs/reference/control-flow.md',
     'docs/reference/decorators.md',
     'docs/reference/expressions.md',
+    'docs/reference/middleware.md',
+    'docs/reference/programs.md',
+    'docs/reference/questions.md',
+    'docs/reference/results.md',
     'docs/reference/server.md',
+    'docs/reference/state-and-time.md',
     'docs/reference/store.md',
     'docs/reference/verbs.md',
   ]);
@@ -127,8 +135,11 @@ describe('the reference', () => {
   });
 
   test.each(VERBS)('says of `%s` how it is written, how it fails, and shows it', (verb) => {
-    const sections = page('docs/reference/verbs.md').split(/^## /m);
-    const section = sections.find((text) => text.startsWith(`${verb}\n`)) ?? '';
+    const linked = page('docs/reference/verbs.md').matchAll(/\]\(([a-z-]+\.md)#/g);
+    const pages = new Set([...linked].map(([, file]) => `docs/reference/${file}`));
+    const section =
+      [...pages].flatMap((file) => page(file).split(/^## /m)).find((text) => text.startsWith(`${verb}\n`)) ??
+      '';
     expect(section).toMatch(new RegExp(`^(\\| |.*)\`.*\\b${verb}\\b`, 'm'));
     expect(section).toMatch(/^Errors: /m);
     expect(section).toMatch(/^```ts$/m);

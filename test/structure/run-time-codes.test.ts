@@ -121,9 +121,9 @@ const INTRODUCTION = `# Run-time codes
 Each failure of a run, each refusal of a request and each warning beside a result has a code. \`npx stepwright explain E_TIMEOUT\` shows the section of a code in the terminal. Faults that codegen reports have [pages of their own](diagnostics/README.md).
 
 - A code never changes its meaning. Programs compare codes, not messages.
-- An error that a tool throws keeps its own \`code\`. \`fail(message, { code })\` gives a workflow its own; see [Failure codes](reference/verbs.md#fail).
+- An error that a tool throws keeps its own \`code\`. \`fail(message, { code })\` gives a workflow its own; see [Failure codes](reference/results.md#fail).
 - Codes with \`E_\` or \`W_\` are reserved for stepwright.
-- \`E_\` is a failure. \`W_\` is a warning: the run or the request succeeded. A code without a prefix refuses a request of a client that [manages a run](reference/server.md#tools-that-manage-runs) and changes nothing.
+- \`E_\` is a failure. \`W_\` is a warning: the run or the request succeeded. A code without a prefix refuses a request of a client that [manages a run](reference/run-tools.md#tools-that-manage-runs) and changes nothing.
 
 A failure in an envelope or in \`_meta\` has \`code\`, \`message\`, \`node\` (the step) and, where there is more to say, \`details\`. Details of more than 65,536 characters of JSON are left out: \`details_omitted\` has their \`size\` and the \`limit\`.
 `;
