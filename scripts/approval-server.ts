@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { Books, type Entry } from '../examples/approval/books.js';
 import { serveApproval } from '../examples/approval/server.js';
 
-// The server of examples/approval that crashes. Arguments: its folder; the kind of entry after which its process is
-// killed, before the run learns of it.
+// The server of examples/approval that crashes. Arguments: its folder; its store; the kind of entry after which its
+// process is killed, before the run learns of it.
 
-const [folder = '.', fatal = ''] = process.argv.slice(2);
+const [folder = '.', store, fatal = ''] = process.argv.slice(2);
 
 class FatalBooks extends Books {
   override enter(key: string, kind: Entry['kind'], purpose: string, amount: number): Entry {
@@ -15,4 +15,4 @@ class FatalBooks extends Books {
   }
 }
 
-await serveApproval(folder, new FatalBooks(join(folder, 'books.jsonl')), 0);
+await serveApproval(folder, new FatalBooks(join(folder, 'books.jsonl')), 0, store);

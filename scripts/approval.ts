@@ -10,9 +10,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { hashToken } from '../examples/secure/token-file.js';
 import { compileProgram } from './compile-program.js';
-import { check, say } from './story.js';
+import { check, say, storeOption } from './story.js';
 
-// Two people, a server over HTTP that is killed between each two steps, and books outside of it: `npm run approval`.
+// Two people, a server over HTTP that is killed between each two steps, and books outside of it: `npm run approval [-- --store NAME]`.
 
 interface Envelope {
   readonly workflow_id: string;
@@ -27,6 +27,7 @@ const USERS = { ada: ['lead'], bob: ['lead'] };
 type User = keyof typeof USERS;
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-approval-'));
+const store = (await storeOption(folder)) ?? `sqlite:${join(folder, 'runs.db')}`;
 
 // Compiled once: it starts often.
 const PROGRAM = compileProgram('scripts/approval-server.ts', 'stepwright-approval');
@@ -45,7 +46,7 @@ class Server {
   }
 
   static async start(killedAfter = ''): Promise<Server> {
-    const child = spawn(process.execPath, [PROGRAM, folder, killedAfter], {
+    const child = spawn(process.execPath, [PROGRAM, folder, store, killedAfter], {
       stdio: ['ignore', 'inherit', 'pipe'],
     });
     let said = '';

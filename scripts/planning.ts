@@ -6,20 +6,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { buildSync } from 'esbuild';
 import { Memory } from '../examples/durable/memory.js';
 import type { AgentLine, AgentTask } from './planning/agent.js';
+import { storeOption } from './story.js';
 
 // A plan, made by a main agent and sub-agents in processes of their own, over HTTP and stdio. Every second result of a step
 // kills the server that it is sent to: `npm run planning [-- --store NAME]`.
 
-const { store } = parseArgs({ options: { store: { type: 'string' } } }).values;
-if (store !== undefined) process.env.STEPWRIGHT_STORE = store;
-
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-planning-'));
 const PROGRAMS = join(ROOT, 'node_modules/.cache/stepwright-planning');
+
+const store = await storeOption(folder);
+if (store !== undefined) process.env.STEPWRIGHT_STORE = store;
 
 // Compiled once: they start often.
 buildSync({

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { createServer, type StepwrightServer } from 'stepwright/runtime';
 import { TravelAgency } from '../examples/travel/agency.js';
@@ -6,6 +9,13 @@ import { registry } from '../examples/travel/generated/travel.registry.js';
 import { RemoteAgency } from '../examples/travel/remote-agency.js';
 import { startService } from '../examples/travel/service.js';
 import { travelTools } from '../examples/travel/tools.js';
+import { storeOption } from './story.js';
+
+// Workflows of examples/travel, each in an agency of its own: `npm run travel [-- --store NAME]`. In a store they are runs of
+// tools, otherwise conversations.
+
+const folder = mkdtempSync(join(tmpdir(), 'stepwright-travel-'));
+const store = (await storeOption(folder)) as `sqlite:${string}` | undefined;
 
 /** One run of a workflow in a separate agency, and its expected outcome. */
 interface Scene {
@@ -14,8 +24,10 @@ interface Scene {
   readonly failures?: string;
   readonly workflow: keyof typeof registry.workflows;
   readonly args: Readonly<Record<string, string>>;
-  /** Texts that the conversation has. */
+  /** A text that the conversation has. */
   readonly says: string;
+  /** A text that the result of the tool has. Default: that of the conversation. */
+  readonly resultSays?: string;
   /** Calls that check the outcome, and their expected results. */
   readonly afterwards: readonly Look[];
 }
@@ -99,6 +111,7 @@ const scenes: readonly Scene[] = [
     workflow: 'cancel_booking',
     args: { booking_id: 'BK-1001' },
     says: '"status": "refunded"',
+    resultSays: '"refund":{"cents":41200,"currency":"USD"},"fee":{"cents":0,',
     afterwards: [
       booking('BK-1001', 'cancelled'),
       ['process_refund', { booking_id: 'BK-1001' }, 'E_ALREADY_REFUNDED'],
@@ -109,6 +122,7 @@ const scenes: readonly Scene[] = [
     workflow: 'cancel_booking',
     args: { booking_id: 'BK-1002' },
     says: '"refundable": false',
+    resultSays: '"refund":null',
     afterwards: [
       booking('BK-1002', 'cancelled'),
       ['process_refund', { booking_id: 'BK-1002' }, 'E_REFUND_PERIOD_OVER'],
@@ -177,6 +191,7 @@ const scenes: readonly Scene[] = [
     workflow: 'book_trip',
     args: trip,
     says: 'Call confirm_trip with {"flight_booking_id":"BK-1006","hotel_booking_id":"HB-1"}',
+    resultSays: 'The system behind confirm_trip does not answer',
     afterwards: [
       booking('BK-1006', 'confirmed'),
       rooms(0),
@@ -213,17 +228,23 @@ const scenes: readonly Scene[] = [
   },
 ];
 
-async function play({ title, failures = '', workflow, args, says, afterwards }: Scene): Promise<void> {
+async function play(scene: Scene): Promise<void> {
+  const { title, failures = '', workflow, args, says, resultSays = says, afterwards } = scene;
   console.log(`\n${paint('bold', `── ${title}`)}${failures === '' ? '' : ` (TRAVEL_FAILURES=${failures})`}`);
   const agency = await TravelAgency.open({ failures: Failures.parse(failures) });
   const service = await startService(agency);
+  const server: StepwrightServer = createServer(registry, {
+    name: 'stepwright-travel',
+    tools: travelTools(new RemoteAgency(service.url)),
+    ...(store === undefined ? {} : { store }),
+  });
   try {
-    const server: StepwrightServer = createServer(registry, {
-      name: 'stepwright-travel',
-      tools: travelTools(new RemoteAgency(service.url)),
-    });
-    const told = await converse(server, workflow, args);
-    check(told.includes(says), `the conversation says '${says}'`);
+    await server.start();
+    const [answer, part] =
+      store === undefined
+        ? [await converse(server, workflow, args), says]
+        : [await callWorkflow(server, workflow, args), resultSays];
+    check(answer.includes(part), `it says '${part}'`);
     for (const [tool, input, gives] of afterwards) {
       const { structuredContent, _meta } = await server.callTool(tool, input, request());
       const answer = JSON.stringify(structuredContent ?? _meta);
@@ -231,6 +252,7 @@ async function play({ title, failures = '', workflow, args, says, afterwards }: 
       check(answer.includes(gives), `${tool} then gives '${gives}'`);
     }
   } finally {
+    await server.stop();
     await service.close();
     agency.close();
   }
@@ -252,6 +274,18 @@ async function converse(
   return texts.map(({ text }) => text).join('\n');
 }
 
+/** The result of a run in the store. */
+async function callWorkflow(
+  server: StepwrightServer,
+  workflow: string,
+  args: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { content, structuredContent } = await server.callTool(`w_${workflow}`, args, request());
+  const [text] = content;
+  if (text?.type === 'text') console.log(text.text);
+  return JSON.stringify([structuredContent, content]);
+}
+
 let requests = 0;
 
 function request() {
@@ -269,5 +303,9 @@ function paint(format: 'bold' | 'cyan' | 'green' | 'dim', text: string): string 
   return process.stdout.isTTY && process.env.NO_COLOR === undefined ? styleText(format, text) : text;
 }
 
-for (const scene of scenes) await play(scene);
+try {
+  for (const scene of scenes) await play(scene);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
 console.log(`\n${scenes.length} runs went as they should.`);

@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { createServer, emptyRegistry, type ServerSettings, type StepwrightServer } from 'stepwright/runtime';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Abilities, Agent } from '../../../examples/durable/agent.js';
 import { Memory } from '../../../examples/durable/memory.js';
 import { scriptedResponse } from '../../../examples/durable/mind.js';
@@ -102,4 +102,93 @@ function answerFor(schema: unknown, answers: Readonly<Record<string, unknown>>):
   const names = Object.keys((schema as { properties?: object }).properties ?? {});
   const members = Object.entries(answers).filter(([name]) => names.includes(name));
   return members.length === 0 ? { acknowledged: true } : Object.fromEntries(members);
+}
+
+/**
+ * Declares tests of the four workflows.
+ *
+ * @param settings of the server of each test.
+ */
+export function testAgents(settings: () => Partial<ServerSettings> = () => ({})): void {
+  test('and makes a plan with sub-agents, which the user approves', async () => {
+    const { agent, memory } = await world(settings());
+    const main = await agent({ wish: 'sign users in', isApproved: true });
+    expect(await main.start('interactive-planning', { max_research_tasks: 3 })).toMatchObject({
+      status: 'completed',
+    });
+    const entries = memory.entries();
+    expect(entries.map(({ key }) => key.replace(/_[0-9a-f]{64}$/, ''))).toEqual([
+      'plan',
+      ...Array.from({ length: 3 }, () => 'research'),
+    ]);
+    expect(entries[0]?.value).toMatchObject({
+      request: 'sign users in',
+      plan: expect.stringContaining('Update the implementation plan'),
+    });
+  });
+
+  test('and saves no plan that the user rejects', async () => {
+    const { agent, memory } = await world(settings());
+    const main = await agent({ wish: 'fly to the moon', isApproved: false });
+    expect(await main.start('interactive-planning', { max_research_tasks: 1 })).toMatchObject({
+      status: 'completed',
+    });
+    expect(memory.entries().map(({ key }) => key.split('_')[0])).toEqual(['research']);
+  });
+
+  test('and has the files of a folder analysed', async () => {
+    const { agent, tasks } = await world(settings());
+    const inputs = { repository: join(ROOT, 'examples/durable'), file_patterns: ['*.ts'] };
+    expect(await (await agent()).start('analyze-codebase', inputs)).toMatchObject({ status: 'completed' });
+    expect(tasks).toHaveLength(1);
+    expect(tasks[0]).toMatch(
+      /"file": "[^"]*durable\/memory\.ts", "issues": \["line \d+ blocks while it waits/,
+    );
+  });
+
+  test.each([
+    [3, ['github.merge_pr']],
+    [80, ['slack.notify']],
+  ])('and looks after pull request %i', async (pr_number, sent) => {
+    const { agent, outbox } = await world(settings());
+    expect(await (await agent()).start('pr-automation', { pr_number })).toMatchObject({
+      status: 'completed',
+    });
+    expect(outbox().map(({ to }) => to)).toEqual(sent);
+  });
+
+  test('and deploys a service', async () => {
+    const { agent, outbox } = await world(settings());
+    const inputs = { service_name: 'web shop', environment: 'staging' };
+    expect(await (await agent()).start('deploy-service', inputs)).toMatchObject({ status: 'completed' });
+    expect(outbox()).toEqual([
+      { to: 'kubernetes.apply', message: { manifest: 'k8s/staging/web shop.yaml' } },
+    ]);
+  });
+
+  test('and continues the run of one that is gone, while another one has a run of its own', async () => {
+    const { agent, memory, server } = await world(settings());
+    const gone = await agent({ wish: 'sign users in', vanishes: true });
+    const other = await agent({ wish: 'fly to the moon', isApproved: false });
+    const inputs = { max_research_tasks: 1 };
+    const [left, rejected] = await Promise.allSettled([
+      gone.start('interactive-planning', inputs),
+      other.start('interactive-planning', inputs),
+    ]);
+    expect(left).toMatchObject({ status: 'rejected', reason: new Error('the agent is gone') });
+    expect(rejected).toMatchObject({ status: 'fulfilled', value: { status: 'completed' } });
+    const request = { requestId: 'r', local: true, peer: {}, progress: () => {} };
+    const { signal } = new AbortController();
+    const { structuredContent } = await server.callTool('list_runs', {}, { ...request, signal });
+    const { runs } = structuredContent as unknown as {
+      readonly runs: readonly { readonly workflow_id: string; readonly status: string }[];
+    };
+    const [open, ...more] = runs.filter(({ status }) => status === 'waiting');
+    expect(more).toEqual([]);
+    const heir = await agent({ isApproved: true });
+    expect(await heir.continue(open?.workflow_id ?? '')).toMatchObject({ status: 'completed' });
+    expect(memory.entries().filter(({ key }) => key.startsWith('plan_'))).toMatchObject([
+      { value: { request: 'sign users in' } },
+    ]);
+  });
 }
