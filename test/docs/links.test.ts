@@ -78,8 +78,8 @@ test('the pages of the package link to nothing that is left out of it', () => {
   expect(linksOutside(files)).toEqual([]);
 });
 
-test('the README and the index of the reference lead to every page', () => {
-  const linked = ['README.md', 'docs/reference/README.md'].flatMap((file) =>
+test('the README and the indexes lead to every page', () => {
+  const linked = ['README.md', 'docs/README.md', 'docs/reference/README.md'].flatMap((file) =>
     linksOf(file, page(file)).map(({ to }) => to),
   );
   // Pages for people with a checkout are named: a link would be dead in the package.

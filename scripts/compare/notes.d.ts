@@ -1,0 +1,2 @@
+export function find(word: string): string[];
+export function remove(notes: readonly string[]): number;
