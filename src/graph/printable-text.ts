@@ -146,3 +146,30 @@ export function jsonText(value: Json, indent?: number): string {
 export function logText(text: string): string {
   return bodyText(text).replaceAll(/\n(?![ \t])/g, '\n  ');
 }
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/**
+ * A text within an element or an attribute of XML or HTML. What does not show, or is not XML, is escaped as in JSON.
+ *
+ * @param lines as for {@link escapeUnprintable}.
+ */
+export function escapeXml(text: string, lines: 'keep' | 'escape' = 'escape'): string {
+  return escapeMarkup(
+    escapeUnprintable(text, lines).replaceAll(
+      /[\ufffe\uffff]/g,
+      (char) => `\\u${char.charCodeAt(0).toString(16)}`,
+    ),
+  );
+}
+
+/** A text within markup, unchanged: only for what a person sees as the value of a field, and sends back. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+}

@@ -1,9 +1,9 @@
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
-import { escapeUnprintable } from '../../graph/printable-text.js';
+import { escapeUnprintable, escapeXml } from '../../graph/printable-text.js';
 import type { Chart, ChartBox } from './chart.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './page-script.js';
-import { type BoxState, CHART_STYLE, escapeXml, printSvg } from './svg.js';
+import { type BoxState, CHART_STYLE, printSvg } from './svg.js';
 
 /** A workflow on a page. */
 export interface PageChart {

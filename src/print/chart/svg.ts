@@ -1,4 +1,4 @@
-import { escapeUnprintable, inlineText } from '../../graph/printable-text.js';
+import { escapeXml, inlineText } from '../../graph/printable-text.js';
 import type { Chart, ChartArrow, ChartBox, ChartGroup } from './chart.js';
 import { type ArrowPath, type Layout, layoutOf, type Point, type Size } from './layout.js';
 
@@ -242,21 +242,6 @@ function curve(points: readonly Point[]): string {
       return `C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${to.y}`;
     })
     .join('');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** A text within an element or an attribute of XML or HTML. What does not show, or is not XML, is escaped as in JSON. */
-export function escapeXml(text: string): string {
-  return escapeUnprintable(text)
-    .replaceAll(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
-    .replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }
 
 const LIGHT =
