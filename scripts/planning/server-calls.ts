@@ -8,7 +8,8 @@ import { type CallToolResult, ErrorCode, McpError } from '@modelcontextprotocol/
 /** Where an agent reaches the workflow server: at an address, or as a program that it starts itself. */
 export type ServerPlace = { readonly url: string } | { readonly program: string; readonly folder: string };
 
-const TRIES = 200;
+/** A server on Temporal starts in seconds, on a busy machine in many. */
+const RESTART_MS = 120_000;
 const PAUSE_MS = 50;
 
 /** Calls of a server that may be killed at any time: a call without an answer is repeated on the next server. */
@@ -23,13 +24,14 @@ export class ServerCalls {
   }
 
   async call(name: string, args: Readonly<Record<string, unknown>>): Promise<CallToolResult> {
-    for (let tries = 1; ; tries += 1) {
+    const until = Date.now() + RESTART_MS;
+    for (;;) {
       try {
         this.#client ??= this.#connect();
         const client = await this.#client;
         return (await client.callTool({ name, arguments: args })) as CallToolResult;
       } catch (fault) {
-        if (tries === TRIES || isAnswer(fault)) throw fault;
+        if (Date.now() > until || isAnswer(fault)) throw fault;
         await this.close();
         await setTimeout(PAUSE_MS);
       }
