@@ -117,6 +117,8 @@ export interface RunRequests {
   cancel_workflow(request: WaitingRunRequest & { readonly how: Cancellation }): Promise<ResponseOf<'cancel'>>;
   /** Takes a command of an operator. */
   operate(item: InboxItem): Promise<CommandResponse>;
+  /** Moves the run to another graph, where that is safe as soon as no call is in flight. */
+  migrate(move: RemoteMove): Promise<CommandResponse>;
 }
 
 /** What a run shows of itself to a caller that may see it. Queries alone. */
@@ -137,6 +139,15 @@ export interface RunQueries {
 export type CommandResponse =
   | { readonly ok: true }
   | { readonly ok: false; readonly failure: Partial<Failure> };
+
+/** Where an operator moves a run. */
+export interface RemoteMove extends Pick<RunArguments, 'graph' | 'tools' | 'privateTools'> {
+  /** New ids of steps by the old ones. */
+  readonly mapping: Readonly<Record<string, string>>;
+}
+
+/** The code of the failure of a run that cannot move as it is. */
+export const NOT_MOVED = 'E_NOT_MOVED';
 
 /** A run in its workflow, for its operator. */
 export interface StoredRemoteRun extends Pick<LeftRun, 'earlier'> {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { defined } from '../graph/defined.js';
+import { toolsIn } from '../graph/nodes.js';
 import { planOf } from '../plan/compile.js';
 import type { Failure } from '../runtime/engine/contract.js';
 import { foldRows } from '../runtime/engine/snapshot.js';
@@ -10,9 +11,11 @@ import {
   RUN_OVER,
 } from '../runtime/runs/actions/operator-commands.js';
 import type { Fork, ForkSource } from '../runtime/runs/operate/fork.js';
+import { judgeMove } from '../runtime/runs/operate/move-run.js';
 import { reopening } from '../runtime/runs/operate/reopen.js';
-import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
-import { type HostRow, isOver, JournalFailedError } from '../runtime/runs/store/journal.js';
+import type { MigrationOutcome, StoreOperator } from '../runtime/runs/operate/store-operator.js';
+import { withHostRows } from '../runtime/runs/store/host-rows.js';
+import { isOver, JournalFailedError } from '../runtime/runs/store/journal.js';
 import type {
   ListedRow,
   ReadRun,
@@ -25,7 +28,7 @@ import type { Capability } from '../runtime/tools/capabilities.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
 import { runRef } from '../runtime/tools/port.js';
 import { nameOf, type ResolvedOptions, resolveOptions } from './options.js';
-import { type StoredRemoteRun, workflowIdOf, workflowIdsOf } from './protocol.js';
+import { NOT_MOVED, type StoredRemoteRun, workflowIdOf, workflowIdsOf } from './protocol.js';
 import { type RemoteExecution, RunClient, type RunMemo } from './run-client.js';
 import { shownTextsOf } from './temporal-run-store.js';
 import { isTerminated, terminatedRun } from './terminated-run.js';
@@ -84,7 +87,7 @@ class TemporalOperator implements StoreOperator {
       const snapshot = {
         ...{ run, seq: entry.seq, epoch: 1, graphHash: source.loaded.graphHash },
         rows: foldRows([...rows, ...entry.changes]),
-        hostRows: withRows(hostRows, entry.hostRows ?? []),
+        hostRows: withHostRows(hostRows, entry.hostRows),
         ...{ earlier: execution.runId, entries: [{ events: entry.events }] },
       };
       const isStarted = await client.resume(
@@ -110,12 +113,43 @@ class TemporalOperator implements StoreOperator {
     });
   }
 
-  migrate(): never {
-    throw new StoreError(
-      'unsupported',
-      this.path,
-      'a run on Temporal keeps the workflow that it was started with. Let it end there, or cancel it and start it again',
-    );
+  async *migrate(
+    runs: Parameters<StoreOperator['migrate']>[0],
+    target: MigrationTarget,
+    applies: boolean,
+  ): ReturnType<StoreOperator['migrate']> {
+    for await (const run of runs)
+      yield {
+        run,
+        outcome: await this.#with((client, reader) =>
+          applies ? this.#moved(client, reader, run, target) : reader.verdict(run, target),
+        ),
+      };
+  }
+
+  /** Moves a run that can move. Where it has gone on meanwhile, it moves when its calls have returned. */
+  async #moved(
+    client: RunClient,
+    reader: TemporalReader,
+    run: StoredHead,
+    target: MigrationTarget,
+  ): Promise<MigrationOutcome> {
+    const verdict = await reader.verdict(run, target);
+    if (verdict.kind !== 'safe') return verdict;
+    const { graph, tools, mapping, isPrivate } = target;
+    const move = {
+      ...{ graph, tools, mapping: Object.fromEntries(mapping) },
+      privateTools: [...toolsIn(graph)].filter((tool) => isPrivate?.(tool) === true),
+    };
+    const response = await client
+      .request(workflowIdOf(run.id), 'migrate', move, MOVE_MS)
+      .catch((error: unknown) => ({ ok: false, failure: unanswered(error) }) as const);
+    if (response?.ok === true) return { kind: 'moved' };
+    const { code, message = '' } = response?.failure ?? {};
+    if (code !== undefined && code !== NOT_MOVED) throw new StoreError('unsupported', this.path, message);
+    // It has gone on since it was compared.
+    const later = await reader.verdict(run, target);
+    return later.kind === 'safe' ? { kind: 'held' } : later;
   }
 
   async prune(): Promise<never> {
@@ -131,17 +165,17 @@ class TemporalOperator implements StoreOperator {
   }
 }
 
-function withRows(rows: readonly HostRow[], later: readonly HostRow[]): readonly HostRow[] {
-  const all = new Map([...rows, ...later].map((row) => [JSON.stringify([row.table, row.key]), row]));
-  return [...all.values()];
-}
-
 /** A command that no worker has answered. */
 function unanswered(error: unknown): Failure {
   if (!(error instanceof JournalFailedError)) throw error;
   const message = `${error.message}. Whether it took effect is not known, and it is not stored: start a worker with \`stepwright worker\`, see what the run waits for, and send it again.`;
   return { code: 'E_STORE', message };
 }
+
+type MigrationTarget = Parameters<StoreOperator['migrate']>[1];
+
+/** How long a run that is to move is waited for, in ms. */
+const MOVE_MS = 30_000;
 
 /** So many runs are asked at once. */
 const AT_ONCE = 10;
@@ -229,6 +263,12 @@ class TemporalReader implements StoreReader {
       ...{ head: headOf(execution, stored), graph: started.graph, loaded, paused },
       ...{ inbox: [], missing: [] },
     };
+  }
+
+  /** Compares a run with the workflow of today. */
+  async verdict({ id }: StoredHead, target: MigrationTarget): Promise<MigrationOutcome> {
+    const { loaded, started } = (await this.stored(workflowIdOf(id))).stored;
+    return judgeMove(loaded, started.graph, target);
   }
 
   /** A run with its last workflow. @throws StoreError where no worker shows it. */

@@ -1,12 +1,15 @@
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle, WorkflowUpdateStage } from '@temporalio/client';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import { packageVersion } from '../../src/formats/own-files.js';
+import type { Graph, Node } from '../../src/graph/model.js';
+import { planOf } from '../../src/plan/compile.js';
 import { ask, undo } from '../../src/runtime/engine/constructs.fixture.js';
-import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
-import { ada, codeOf, ok } from '../../src/runtime/runs/store.fixture.js';
+import { call, chain, done, graph, lit, step } from '../../src/runtime/engine/graph.fixture.js';
+import { ada, codeOf, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
-import { workflowIdOf } from '../../src/temporal/protocol.js';
+import { type CommandResponse, type RemoteMove, workflowIdOf } from '../../src/temporal/protocol.js';
+import { operatorOf } from '../../src/temporal/temporal-operator.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 interface Metadata {
@@ -24,7 +27,7 @@ function textIn(payload: { readonly data?: Uint8Array | null } | null | undefine
 }
 
 describeTemporal('an operator of runs on Temporal', () => {
-  const upstream = { isAway: false };
+  const upstream: { isAway: boolean; release?: () => void } = { isAway: false };
   const calls: { readonly tool: string; readonly key: string | undefined }[] = [];
   const tool =
     (name: string, fails = false) =>
@@ -38,6 +41,10 @@ describeTemporal('an operator of runs on Temporal', () => {
       'tool-a': tool('a'),
       'undo-a': tool('undo'),
       'tool-b': tool('b', true),
+      'tool-w': () =>
+        new Promise((resolve) => {
+          upstream.release = () => resolve(ok('w'));
+        }),
     },
     { maxEvents: 40 },
   );
@@ -64,6 +71,12 @@ describeTemporal('an operator of runs on Temporal', () => {
     client = new Client({ connection });
     return () => connection.close();
   });
+
+  const headOf = async (ref: string) => {
+    const [head] = await operatorOf(store).read((reader) => reader.find(ref));
+    if (head === undefined) throw new Error('the run is not found');
+    return head;
+  };
 
   const start = async (of: typeof asking) => {
     calls.length = 0;
@@ -148,6 +161,74 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect(named('a')).toHaveLength(2);
     expect(await json('show', fork)).toMatchObject({ forked_from: { run: ref, entry: 29 } });
     expect((await host.store.list(ada)).length).toBeGreaterThan(1);
+  });
+
+  test('moves a run to the workflow as it is now, with what it did', async () => {
+    const { id, ref } = await start(asking);
+    const operator = operatorOf(store);
+    const head = await headOf(ref);
+    const migrate = async (of: Graph, applies: boolean) => {
+      const more = { tools: {}, mapping: new Map(), secretInputs: () => [] };
+      const target = { graph: of, hash: planOf(of).hash, ...more };
+      for await (const { outcome } of operator.migrate([head], target, applies)) return outcome;
+      return undefined;
+    };
+    const edited = graph(
+      [
+        ...chain(call('a', {}, { compensate: undo('undo-a') }), ask('sure'), call('b')),
+        ask('extra'),
+        done('out', step('b'), { after: ['b', 'extra'] }),
+      ],
+      { name: 'asks' },
+    );
+    expect(await migrate(edited, false)).toEqual({ kind: 'safe', starts: ['extra'] });
+    const removed = graph(chain(ask('sure'), done('out', lit(1))), { name: 'asks' });
+    expect(await migrate(removed, true)).toMatchObject({
+      kind: 'stays',
+      reasons: expect.arrayContaining([{ node: 'a', reason: 'removed' }]),
+    });
+    expect(await migrate(edited, true)).toEqual({ kind: 'moved' });
+    expect(await migrate(edited, true)).toEqual({ kind: 'current' });
+    expect((await host.get(id)).actions.map(({ step_id }) => step_id)).toEqual(['sure', 'extra']);
+    await host.submit(id, true, 'extra#1');
+    await host.submit(id, true, 'sure#1');
+    await expect.poll(async () => (await host.get(id)).result, { timeout: 10_000 }).toBe('b');
+    expect(calls.map(({ tool: name }) => name)).toEqual(['a', 'b']);
+    const shown = await json('show', ref);
+    expect(shown).toMatchObject({ status: 'completed', definition: { hash: planOf(edited).hash } });
+    const { out } = await on('events', ref);
+    expect(out.match(/toolReturned|actionSubmitted/g)).toEqual([
+      ...['toolReturned', 'actionSubmitted', 'actionSubmitted', 'toolReturned'],
+    ]);
+    expect(await migrate(asking, true)).toEqual({ kind: 'stays', reasons: [{ reason: 'over' }] });
+  });
+
+  test('moves a run that is at work when its call has returned, and leaves one that cannot move', async () => {
+    const slow = (...more: readonly Node[]) =>
+      graph(chain(call('w', {}, { tool: 'tool-w' }), ...more), { name: 'slow' });
+    const request = { owner: ada, graph: slow(ask('one')), input: {} };
+    const { workflow_id: id } = envelopeIn(await host.store.start(request, host.waiter({ answerMs: 0 })));
+    const handle = client.workflow.getHandle(workflowIdOf(id));
+    const { runId } = await handle.describe();
+    const begin = (to: Graph) => {
+      const args: [RemoteMove] = [{ graph: to, tools: {}, privateTools: [], mapping: {} }];
+      return handle.startUpdate<CommandResponse, [RemoteMove]>('migrate', {
+        args,
+        waitForStage: WorkflowUpdateStage.ACCEPTED,
+      });
+    };
+    const move = async (to: Graph) => (await begin(to)).result();
+    await expect.poll(() => upstream.release !== undefined).toBe(true);
+    const moving = await begin(slow(ask('one'), ask('two')));
+    expect(await move(slow(ask('other')))).toMatchObject({ ok: false, failure: { code: 'E_NOT_MOVED' } });
+    upstream.release?.();
+    expect(await moving.result()).toEqual({ ok: true });
+    await expect.poll(async () => (await handle.describe()).runId).not.toBe(runId);
+    const other = { ok: false, failure: { code: 'E_NOT_MOVED', message: 'The run cannot move as it is.' } };
+    expect(await move(slow(ask('other')))).toEqual(other);
+    await host.submit(id, true, 'one#1');
+    await host.submit(id, true, 'two#1');
+    expect((await host.get(id)).status).toBe('completed');
   });
 
   test('cancels a run in the web page of Temporal: it is undone', async () => {

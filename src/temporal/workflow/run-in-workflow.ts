@@ -19,20 +19,25 @@ import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { nodesWithTasks } from '../../graph/nodes.js';
 import { clip, clipText } from '../../graph/printable-text.js';
+import { planOf } from '../../plan/compile.js';
 import { snapshot } from '../../runtime/engine/snapshot.js';
 import { restrictedQuestions } from '../../runtime/runs/actions/answerers.js';
 import { operatorItem } from '../../runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
+import { movedRun } from '../../runtime/runs/operate/move-run.js';
 import { type RunWaits, waitsOf } from '../../runtime/runs/operate/run-waits.js';
 import { noProgress } from '../../runtime/runs/request.js';
 import { accessKey, childIn } from '../../runtime/runs/run/owner.js';
 import { unknownRun } from '../../runtime/runs/run-limits.js';
 import { FILE_LIMITS, type Waiter } from '../../runtime/runs/run-store.js';
+import { withHostRows } from '../../runtime/runs/store/host-rows.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
   type CommandResponse,
+  NOT_MOVED,
   type Nonce,
   type QueryResponse,
+  type RemoteMove,
   type RemoteWaiter,
   type RunArguments,
   type RunQueries,
@@ -57,6 +62,10 @@ export class RunInWorkflow {
   readonly #port: ActivityPort;
   /** Aborted when the run continues in another workflow: requests that wait are answered. */
   #leaving = new AbortController();
+  /** A move to another graph that an operator waits for. */
+  #move: Move | undefined;
+  /** How many Updates have no response yet. */
+  #open = 0;
   readonly #store: JournalRunStore;
   readonly #requests: RunRequests;
   readonly #shown: RunQueries;
@@ -97,6 +106,7 @@ export class RunInWorkflow {
       cancel_workflow: (request) =>
         store.cancel(request.caller, request.id, request.how, this.#waiter(request)),
       operate: async (item) => (await store.operate(item)) as unknown as CommandResponse,
+      migrate: (move) => this.#migrate(move),
     };
     this.#shown = {
       list_workflows: (caller) => store.list(caller),
@@ -126,21 +136,26 @@ export class RunInWorkflow {
    */
   async end(): Promise<Json> {
     await this.#store.resumeAll();
-    const { log } = this.#journal;
-    for (const share of [1, LAST_SHARE, Number.POSITIVE_INFINITY]) {
-      await condition(() => this.#journal.isOver || this.#isTooLong(share) || log.fault !== undefined);
-      if (!this.#journal.isOver && log.fault === undefined) {
+    const isDone = () => this.#journal.isOver || this.#journal.log.fault !== undefined;
+    for (let share = 1; ; ) {
+      await condition(() => isDone() || this.#isTooLong(share) || this.#move !== undefined);
+      const isTooLong = this.#isTooLong(share);
+      if (!isDone()) {
         this.#port.close();
         this.#leaving.abort();
         await condition(() => this.#port.isIdle || this.#journal.isOver);
       }
+      const moved = this.#move && (await this.#moved(this.#move));
       await this.#settled();
       if (this.#journal.isOver) break;
-      const next = this.#next;
-      const excess = this.#budget.excess('The state of the run', 'state', next);
-      if (excess === undefined) return continueAsNew<(run: RunArguments) => Promise<Json>>(next);
-      if (share === LAST_SHARE)
-        this.#abandon(`it cannot continue in another workflow. ${excess.message}`, excess.code);
+      if (moved !== undefined || isTooLong) {
+        const next = moved ?? this.#next;
+        const excess = this.#budget.excess(STATE, 'state', next);
+        if (excess === undefined) return continueAsNew<(run: RunArguments) => Promise<Json>>(next);
+        if (share === LAST_SHARE)
+          this.#abandon(`it cannot continue in another workflow. ${excess.message}`, excess.code);
+        share = share === 1 ? LAST_SHARE : Number.POSITIVE_INFINITY;
+      }
       this.#leaving = new AbortController();
       this.#port.open();
     }
@@ -171,6 +186,49 @@ export class RunInWorkflow {
   get #next(): RunArguments {
     const snapshot = { ...this.#journal.current, isUncalled: true, earlier: workflowInfo().runId } as const;
     return { ...this.#run, left: snapshot };
+  }
+
+  /** What the next workflow of a run that moves starts with. Undefined where it cannot move. Its operator has the response then. */
+  async #moved({ to, respond }: Move): Promise<RunArguments | undefined> {
+    const { log } = this.#journal;
+    // That of the move itself remains.
+    await condition(
+      () => this.#journal.isOver || log.fault !== undefined || (this.#open === 1 && log.isIdle),
+    );
+    this.#move = undefined;
+    const { graph, mapping } = to;
+    const { current: loaded } = this.#journal;
+    const target = { ...to, mapping: new Map(Object.entries(mapping)), secretInputs: () => [] };
+    const moved = movedRun(loaded, this.#run.graph, target, Date.now());
+    const { tools, privateTools } = to;
+    const next: RunArguments | undefined =
+      moved.kind === 'moved'
+        ? {
+            ...{ ...this.#run, graph, tools, privateTools },
+            left: {
+              ...{ ...loaded, seq: moved.seq, graphHash: planOf(graph).hash, rows: moved.rows },
+              ...{ hostRows: withHostRows(loaded.hostRows, moved.hostRows), isUncalled: true },
+              ...{ earlier: workflowInfo().runId, entries: [{ events: [] }] },
+            },
+          }
+        : undefined;
+    const failure =
+      next === undefined
+        ? { code: NOT_MOVED, message: 'The run cannot move as it is.' }
+        : this.#budget.excess(STATE, 'state', next);
+    respond(failure === undefined ? { ok: true } : { ok: false, failure });
+    return failure === undefined ? next : undefined;
+  }
+
+  /** Moves the run when it is idle. */
+  #migrate(to: RemoteMove): Promise<CommandResponse> {
+    if (this.#journal.isOver || this.#move !== undefined) {
+      const message = this.#move === undefined ? 'The run is over.' : 'Another command moves the run.';
+      return Promise.resolve({ ok: false, failure: { code: NOT_MOVED, message } });
+    }
+    return new Promise((respond) => {
+      this.#move = { to, respond };
+    });
   }
 
   /** Shows in Temporal's web page what the run waits for, until it is over. */
@@ -229,7 +287,8 @@ export class RunInWorkflow {
         const { nonce }: Nonce = request;
         return { ...(await this.#sent(name, respond(request))), ...defined({ nonce }) };
       };
-      const validator = name === 'operate' ? undefined : (request: never) => this.#admit(request);
+      const isOperator = name === 'operate' || name === 'migrate';
+      const validator = isOperator ? undefined : (request: never) => this.#admit(request);
       setHandler(defineUpdate<object, [never]>(name), answer, defined({ validator }));
     }
   }
@@ -245,10 +304,16 @@ export class RunInWorkflow {
 
   /** A response to an Update, as soon as a task has room for it. */
   async #sent<Response extends object>(name: string, coming: Promise<Response>) {
-    const response = await this.#fitting(name, coming);
-    const room = this.#budget.reserve(response);
-    if (room !== undefined) await room;
-    return response;
+    this.#open += 1;
+    try {
+      const response = await this.#fitting(name, coming);
+      // A run that moves must not change after its response.
+      const room = name === 'migrate' ? undefined : this.#budget.reserve(response);
+      if (room !== undefined) await room;
+      return response;
+    } finally {
+      this.#open -= 1;
+    }
   }
 
   /** A response, or why it cannot be sent. */
@@ -289,6 +354,14 @@ export class RunInWorkflow {
   }
 }
 
+/** Begins the message of a state that cannot be sent. */
+const STATE = 'The state of the run';
+
+interface Move {
+  readonly to: RemoteMove;
+  respond(response: CommandResponse): void;
+}
+
 /** A run with too large a state to continue in another workflow remains in this one up to so many times `maxEvents`. */
 const LAST_SHARE = 2.5;
 
@@ -302,6 +375,7 @@ const REQUESTS = [
   'set_variables',
   'cancel_workflow',
   'operate',
+  'migrate',
 ] as const;
 const SHOWN = ['list_workflows', 'to_answer', 'inspect', 'stored_run', 'waits', 'log'] as const;
 

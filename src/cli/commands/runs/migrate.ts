@@ -147,9 +147,10 @@ export function targetIn(
     );
   const toolset = definition.toolset();
   const { secretInputs } = toolset;
+  const isPrivate = (tool: string) => toolset.isPrivate(tool);
   const tools = safetyIn(definition, toolset);
   const { graph, hash } = to;
-  return { graph, hash, tools, mapping: new Map(), secretInputs };
+  return { graph, hash, tools, mapping: new Map(), isPrivate, secretInputs };
 }
 
 function mappingText(faults: readonly MappingFault[]): string {

@@ -14,7 +14,7 @@ import {
   renamedRun,
 } from '../../engine/migration/migrate-rows.js';
 import { restore } from '../../engine/snapshot.js';
-import type { RunState } from '../../engine/state.js';
+import { type RunState, StateVersionError } from '../../engine/state.js';
 import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { HostRow, LoadedRun, Row, RunJournal } from '../store/journal.js';
 
@@ -25,6 +25,8 @@ export interface MoveTarget {
   /** How its tools may be repeated. */
   readonly tools: Readonly<Record<string, ToolSafety>>;
   readonly mapping: Mapping;
+  /** Whether only steps of workflows may call a tool. Default: all tools are listed. */
+  readonly isPrivate?: (tool: string) => boolean;
   /** The inputs of a tool with secret values. */
   readonly secretInputs: (tool: string) => readonly string[];
 }
@@ -32,10 +34,27 @@ export interface MoveTarget {
 /** Whether a run can move, or what is wrong with the mapping. */
 type MoveVerdict = Verdict | { readonly kind: 'mapping'; readonly faults: readonly MappingFault[] };
 
+/** A run that a later version wrote. */
+interface UnreadableRun {
+  readonly kind: 'unreadable';
+  readonly why: string;
+}
+
 /** Compares the graph of a run with another one. */
-export function judgeMove(loaded: LoadedRun, graph: Graph, target: MoveTarget): MoveVerdict {
-  const judged = judge(restore(planOf(graph), loaded.rows), target);
-  return 'faults' in judged ? judged : judged.verdict;
+export function judgeMove(
+  loaded: LoadedRun,
+  graph: Graph,
+  target: MoveTarget & { readonly hash: string },
+): MoveVerdict | UnreadableRun | { readonly kind: 'current' } {
+  if (loaded.graphHash === target.hash) return { kind: 'current' };
+  try {
+    const judged = judge(restore(planOf(graph), loaded.rows), target);
+    return 'faults' in judged ? judged : judged.verdict;
+  } catch (error) {
+    // It does not hold up the others.
+    if (!(error instanceof StateVersionError)) throw error;
+    return { kind: 'unreadable', why: error.message };
+  }
 }
 
 type Judged =
@@ -72,24 +91,51 @@ export async function moveRun(
   const loaded = await leases.claim(run);
   if (loaded === undefined) return { kind: 'held' };
   const before = await journal.graph(loaded.graphHash);
-  const judged = before && judge(restore(planOf(before), loaded.rows), target);
-  if (judged === undefined || 'faults' in judged || judged.verdict.kind !== 'safe') {
+  const moved = before && movedRun(loaded, before, target, at);
+  if (moved?.kind !== 'moved') {
     // Its state tells the next process what to do with it.
     await leases.abandon(run);
-    if (judged === undefined) return { kind: 'held' };
-    return 'faults' in judged ? judged : judged.verdict;
+    return moved ?? { kind: 'held' };
   }
-  const { state, verdict } = judged;
-  const rows = migrateRows(state, planOf(target.graph), { at, tools: target.tools });
-  const seq = loaded.seq + 1;
+  const { seq, rows, hostRows, starts } = moved;
   await journal.append({
     ...{ run, seq, expectedSeq: loaded.seq, epoch: loaded.epoch, graph: target.graph, events: [] },
-    changes: changesBetween(loaded.rows, rows),
-    hostRows: hostRowsOf(loaded, target.mapping, { entry: seq, at }),
+    ...{ changes: changesBetween(loaded.rows, rows), hostRows },
     // With something to start, the next process that looks for runs takes it up.
-    ...(verdict.starts.length > 0 ? {} : { releases: true as const }),
+    ...(starts.length > 0 ? {} : { releases: true as const }),
   });
   return { kind: 'moved' };
+}
+
+/** A run after a move. */
+interface MovedRun {
+  readonly kind: 'moved';
+  /** The number of the entry that moves it. */
+  readonly seq: number;
+  readonly rows: readonly Row[];
+  /** The rows that the entry writes. */
+  readonly hostRows: readonly HostRow[];
+  /** The nodes that start with the move. */
+  readonly starts: readonly string[];
+}
+
+/** What a run becomes by a move, or why it cannot move. @param at now, in ms since the epoch. */
+export function movedRun(
+  loaded: LoadedRun,
+  graph: Graph,
+  target: MoveTarget,
+  at: number,
+): MovedRun | Exclude<MoveVerdict, { readonly kind: 'safe' }> {
+  const judged = judge(restore(planOf(graph), loaded.rows), target);
+  if ('faults' in judged) return judged;
+  const { state, verdict } = judged;
+  if (verdict.kind !== 'safe') return verdict;
+  const seq = loaded.seq + 1;
+  return {
+    ...{ kind: 'moved', seq, starts: verdict.starts },
+    rows: migrateRows(state, planOf(target.graph), { at, tools: target.tools }),
+    hostRows: hostRowsOf(loaded, target.mapping, { entry: seq, at }),
+  };
 }
 
 export function changesBetween(before: readonly Row[], after: readonly Row[]): readonly Change[] {

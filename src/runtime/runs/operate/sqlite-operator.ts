@@ -141,17 +141,9 @@ async function migrated(
 ): Promise<MigrationOutcome> {
   const current = reader.read(run);
   if (current === undefined) return { kind: 'stays', reasons: [{ reason: 'over' }] };
-  if (current.head.graph === target.hash) return { kind: 'current' };
-  try {
-    const verdict = judgeMove(current.loaded, current.graph, target);
-    return verdict.kind !== 'safe' || journal === undefined
-      ? verdict
-      : await moveRun(journal, run.id, target, Date.now());
-  } catch (error) {
-    // A run of a later version does not hold up the others.
-    if (!(error instanceof Error) || error.name !== 'StateVersionError') throw error;
-    return { kind: 'unreadable', why: error.message };
-  }
+  const verdict = judgeMove(current.loaded, current.graph, target);
+  if (verdict.kind !== 'safe' || journal === undefined) return verdict;
+  return moveRun(journal, run.id, target, Date.now());
 }
 
 /** Waits until runs are free that a command held which was killed. Servers hold theirs longer. */

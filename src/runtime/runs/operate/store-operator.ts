@@ -3,7 +3,7 @@ import type { Operator, OperatorCommand } from '../actions/operator-commands.js'
 import type { Retention } from '../store/journal.js';
 import type { StoredHead, StoreReader } from '../store/reader.js';
 import type { Fork, ForkSource } from './fork.js';
-import type { MoveTarget, moveRun } from './move-run.js';
+import type { judgeMove, MoveTarget, moveRun } from './move-run.js';
 
 /** What became of a command that an operator sent to a run. */
 type CommandOutcome =
@@ -13,12 +13,7 @@ type CommandOutcome =
   | { readonly outcome: 'stored' };
 
 /** What became of the move of a run. */
-export type MigrationOutcome =
-  | Awaited<ReturnType<typeof moveRun>>
-  /** The run has the graph already. */
-  | { readonly kind: 'current' }
-  /** A later version wrote the run. */
-  | { readonly kind: 'unreadable'; readonly why: string };
+export type MigrationOutcome = Awaited<ReturnType<typeof moveRun>> | ReturnType<typeof judgeMove>;
 
 /** A copy of a store that was made and checked. */
 interface StoreCopy {

@@ -59,6 +59,12 @@ export function runRowsIn(rows: readonly HostRow[]): RunRows {
   return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === TABLE ? [[key, row]] : [])));
 }
 
+/** Rows with those that later entries write, in the order in which they were first written. */
+export function withHostRows(rows: readonly HostRow[], later: readonly HostRow[] = []): readonly HostRow[] {
+  const all = new Map([...rows, ...later].map((row) => [JSON.stringify([row.table, row.key]), row]));
+  return [...all.values()];
+}
+
 /** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
 export function recorded(auth: AuthInfo | undefined): { readonly auth?: AuthInfo } {
   if (auth === undefined) return {};
