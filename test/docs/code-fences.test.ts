@@ -42,6 +42,7 @@ test('every code fence is of a kind that is tested', () => {
   expect([...languages].sort()).toEqual(['diff', 'json', 'sh', 'text', 'ts', 'yaml']);
   expect(withExcerpts).toContain('README.md');
   expect(withSamples).toEqual([
+    'docs/deploy.md',
     'docs/design-patterns.md',
     'docs/how-it-checks.md',
     'docs/migration.md',

@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -49,6 +59,18 @@ describe('stepwright init', () => {
     for (const file of files.filter((each) => each.endsWith('.json')))
       expect(() => JSON.parse(readFileSync(path.join(root, file), 'utf8'))).not.toThrow();
 
+    const [build, image] = readFileSync(path.join(root, 'Dockerfile'), 'utf8')
+      .split(/^FROM /m)
+      .slice(1);
+    const copied = (stage = '') =>
+      [...stage.matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, from = '']) => from.split(' '));
+    expect([copied(build), copied(image)]).toEqual([
+      ['package*.json', 'tsconfig.json', 'stepwright.config.json', 'src'],
+      ['package*.json'],
+    ]);
+    for (const name of copied(build).filter((each) => !each.includes('*')))
+      expect(existsSync(path.join(root, name))).toBe(true);
+
     install(root);
     const { devDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
     for (const name of Object.keys(devDependencies))
@@ -59,6 +81,10 @@ describe('stepwright init', () => {
     expect(run(root, 'npx', 'stepwright', 'check')).toMatchObject({ code: 0, err: '' });
 
     const { mcpServers } = JSON.parse(readFileSync(path.join(root, '.mcp.json'), 'utf8'));
+    const [, inImage = ''] = /^CMD (.*)$/m.exec(image ?? '') ?? [];
+    expect(`stepwright ${JSON.parse(inImage).slice(1).join(' ')}`).toBe(
+      JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).scripts.start,
+    );
     const client = new Client({ name: 'test', version: '0.1.0' });
     await client.connect(new StdioClientTransport({ ...mcpServers['my-server'], cwd: root }));
     expect(client.getServerVersion()).toMatchObject({ name: 'my-server', version: '0.1.0' });
@@ -75,6 +101,25 @@ describe('stepwright init', () => {
     expect(again.err).toContain('`twice` has .github/workflows/ci.yml, ');
     expect(again.err).toContain('no file was written. `stepwright init` writes .github/workflows/ci.yml, ');
     expect(readFileSync(path.join(folder, 'twice/src/tools.ts'), 'utf8')).toBe('// mine\n');
+  });
+
+  test('is what `npm create stepwright` runs', () => {
+    const source = path.resolve(import.meta.dirname, '../../../packages/create-stepwright');
+    const manifest = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8'));
+    const { version } = JSON.parse(readFileSync(path.join(builtPackage(), 'package.json'), 'utf8'));
+    expect([manifest.version, manifest.dependencies]).toEqual([version, { stepwright: version }]);
+
+    const packed = run(source, 'npm', 'pack', '--silent', '--pack-destination', folder);
+    const modules = path.join(folder, 'created/node_modules');
+    mkdirSync(modules, { recursive: true });
+    run(folder, 'tar', '-xzf', packed.out.trim(), '-C', modules);
+    renameSync(path.join(modules, 'package'), path.join(modules, 'create-stepwright'));
+    symlinkSync(builtPackage(), path.join(modules, 'stepwright'), 'junction');
+    const program = path.join(modules, 'create-stepwright', manifest.bin['create-stepwright']);
+    const made = run(path.join(folder, 'created'), process.execPath, program, 'fresh', '--yes');
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toContain('Next: cd fresh && npm install && npm test');
+    expect(filesIn(path.join(folder, 'created/fresh'))).toHaveLength(12);
   });
 
   test('refuses a file in the place of the folder', () => {
