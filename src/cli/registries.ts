@@ -38,6 +38,8 @@ export interface RegistryChoice {
    * `'needed'`.
    */
   readonly specs?: 'needed' | 'sound' | 'read';
+  /** The modules, where another process has found them. Default: by the options above and the configuration. */
+  readonly modules?: Modules;
 }
 
 export interface OpenRegistry {
@@ -69,7 +71,7 @@ export async function withRegistries(
 ): Promise<number> {
   const root = choice.root ?? '.';
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
-  const modulesOrCode = await modulesOf(command, realpathSync(root), choice, output);
+  const modulesOrCode = choice.modules ?? (await modulesOf(command, realpathSync(root), choice, output));
   if (typeof modulesOrCode === 'number') return modulesOrCode;
   const { options: _options, upstream: _upstream, ...bare } = modulesOrCode;
   const modules = choice.callsNothing === true ? bare : modulesOrCode;
@@ -89,15 +91,6 @@ export async function withRegistries(
   }
 }
 
-/** Lets this process load the TypeScript of a project, before its registry is there. A faulty configuration is left to later. */
-export async function prepareLoader(root: string, config: string | undefined): Promise<void> {
-  const { planCodegen } = await import('../codegen/config.js');
-  const plan = await planCodegen({ root: realpathSync(root), ...defined({ configFile: config }) });
-  if (plan.value === undefined) return;
-  const { registerLoader } = await import('../codegen/schemas/loader/register.js');
-  registerLoader(plan.value.loader);
-}
-
 /** Whether the options or a configuration name a registry. */
 export function namesRegistry({ root = '.', registry, config }: RegistryChoice): boolean {
   return (
@@ -105,8 +98,8 @@ export function namesRegistry({ root = '.', registry, config }: RegistryChoice):
   );
 }
 
-/** The modules of a command. Without a configuration the workflows of spec files have no classes beside them. */
-async function modulesOf(
+/** Finds the modules of a command, or reports why not and gives the exit code. Without a configuration the workflows of spec files have no classes beside them. */
+export async function modulesOf(
   command: string,
   root: string,
   choice: RegistryChoice,
@@ -176,7 +169,8 @@ interface ModulePath {
   readonly path: string;
 }
 
-interface Modules {
+/** The modules that a command loads. */
+export interface Modules {
   readonly registries: readonly ModulePath[];
   readonly options?: ModulePath;
   /** How they are loaded, where one is TypeScript. */

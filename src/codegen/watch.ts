@@ -52,7 +52,7 @@ export function watchCodegen(options: WatchOptions): CodegenWatcher {
 /** What a module may load, and what may be a spec file. */
 const LOADED = /\.(?:[cm]?[jt]sx?|json|ya?ml|xml)$/;
 
-const NEVER: ReadonlySet<string> = new Set(['node_modules', '.git']);
+const NEVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.stepwright']);
 
 const DEBOUNCE_MS = 50;
 

@@ -1,4 +1,7 @@
+import { pathToFileURL } from 'node:url';
+import type { LoaderSettings } from '../../codegen/schemas/loader/compile.js';
 import type { Output } from '../command-line.js';
+import type { Modules } from '../registries.js';
 import type { ServeRequest } from './serve.js';
 
 /**
@@ -8,8 +11,10 @@ import type { ServeRequest } from './serve.js';
 
 /** What `stepwright dev` says to a server. */
 export type DevCommand =
+  /** Loads all that does not change with the project: its packages by a module, and what loads its sources. */
+  | { readonly kind: 'prepare'; readonly loader?: LoaderSettings; readonly packages?: string }
   /** Loads the project. */
-  | { readonly kind: 'load'; readonly request: ServeRequest }
+  | { readonly kind: 'load'; readonly request: ServeRequest; readonly modules: Modules }
   /** The address is free. */
   | { readonly kind: 'listen' }
   /** Ends at once; its runs are in the store. */
@@ -25,16 +30,15 @@ const report = (message: DevReport): void => void process.send?.(message);
 
 process.on('disconnect', () => process.exit());
 
-const [{ serveProject }, { emptyRegistry, serveHttp }, { prepareLoader }] = await Promise.all([
+const [{ serveProject }, { emptyRegistry, serveHttp }, { registerLoader }] = await Promise.all([
   import('./serve.js'),
   import('../../runtime/index.js'),
-  import('../registries.js'),
+  import('../../codegen/schemas/loader/register.js'),
 ]);
 
 // What a server loads with its first connection is loaded now.
 const first = await serveHttp(emptyRegistry, { port: 0, log: () => {} });
 await first.close({ graceMs: 0 });
-await prepareLoader(process.argv[2] ?? '.', process.argv[3]);
 
 let listen = (): void => {};
 const isFree = new Promise<void>((resolve) => {
@@ -48,6 +52,10 @@ process.on('message', async (command: DevCommand) => {
     await close?.();
     process.exit();
   }
+  if (command.kind === 'prepare') {
+    if (command.loader !== undefined) registerLoader(command.loader);
+    if (command.packages !== undefined) await import(pathToFileURL(command.packages).href);
+  }
   if (command.kind !== 'load') return;
   const texts: string[] = [];
   const output: Output = {
@@ -56,6 +64,7 @@ process.on('message', async (command: DevCommand) => {
     color: false,
   };
   const code = await serveProject(command.request, output, {
+    modules: command.modules,
     async loaded() {
       report({ kind: 'loaded' });
       await isFree;

@@ -1,17 +1,16 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import type { WatchedRun } from '../../codegen/watch.js';
-import { programFile } from '../../formats/own-files.js';
 import { defined } from '../../graph/defined.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
 import { isWithoutCompilers, needTypeScript } from '../registries.js';
-import type { DevCommand, DevReport } from './dev-server.js';
-import { checkPort, type ServeRequest } from './serve.js';
+import { DevServers } from './dev-servers.js';
+import { checkPort } from './serve.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -104,117 +103,6 @@ function faultReport(output: Output): (run: WatchedRun) => boolean {
     output.out(`${changedFiles(changes)}: ${outcome} (${milliseconds.toFixed(0)} ms)\n`);
     return !isBroken;
   };
-}
-
-/** A process with a server, or one that waits for a project to load. */
-interface DevServer {
-  readonly process: ChildProcess;
-  /** Resolves with the next report; with `undefined` when the process ends. */
-  next(): Promise<DevReport | undefined>;
-  say(command: DevCommand): void;
-}
-
-/** The server, and the process of the next one, which has loaded all but the project. */
-class DevServers {
-  readonly #request: ServeRequest;
-  readonly #output: Output;
-  #current: DevServer | undefined;
-  #spare: DevServer;
-  #isStopped = false;
-  /** The change to serve next. */
-  #pending: WatchedRun | undefined;
-  #isReplacing = false;
-
-  constructor(request: ServeRequest, output: Output) {
-    this.#request = request;
-    this.#output = output;
-    this.#spare = this.#fork();
-  }
-
-  /** Serves the project as it is now. Of changes that arrive meanwhile, the last one counts. */
-  replace(run: WatchedRun): void {
-    this.#pending = run;
-    if (!this.#isReplacing) void this.#replaceAll();
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await Promise.all([this.#end(this.#current), this.#end(this.#spare)]);
-  }
-
-  async #replaceAll(): Promise<void> {
-    this.#isReplacing = true;
-    while (this.#pending !== undefined && !this.#isStopped) {
-      const run = this.#pending;
-      this.#pending = undefined;
-      await this.#replace(run);
-    }
-    this.#isReplacing = false;
-  }
-
-  async #replace({ milliseconds }: WatchedRun): Promise<void> {
-    const start = performance.now();
-    const server = this.#spare;
-    server.say({ kind: 'load', request: this.#request });
-    if (!this.#reported(await server.next())) {
-      this.#spare = this.#fork();
-      return;
-    }
-    const isFirst = this.#current === undefined;
-    await this.#end(this.#current);
-    this.#current = server;
-    server.say({ kind: 'listen' });
-    const report = await server.next();
-    const isServing = this.#reported(report);
-    if (isServing && report?.kind === 'serving') {
-      const total = milliseconds + performance.now() - start;
-      this.#output.out(`served at ${report.url} (${total.toFixed(0)} ms after the change)\n`);
-      if (isFirst)
-        this.#output.out(
-          `inspect it: npx @modelcontextprotocol/inspector --transport http --server-url ${report.url}\n`,
-        );
-    }
-    this.#spare = this.#fork();
-  }
-
-  #reported(report: DevReport | undefined): boolean {
-    if (report?.kind === 'failed') this.#output.err(report.text);
-    return report !== undefined && report.kind !== 'failed';
-  }
-
-  #fork(): DevServer {
-    const { root = '.', config } = this.#request.values;
-    const args = [root, ...(config === undefined ? [] : [config])];
-    const child = fork(programFile('cli/commands/dev-server'), args, {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    const reports: (DevReport | undefined)[] = [];
-    let wake = (): void => {};
-    const take = (report: DevReport | undefined): void => {
-      reports.push(report);
-      wake();
-    };
-    child.on('message', (report) => take(report as DevReport));
-    child.once('exit', () => take(undefined));
-    return {
-      process: child,
-      async next() {
-        while (reports.length === 0)
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        return reports.shift();
-      },
-      say: (command) => void (child.connected && child.send(command)),
-    };
-  }
-
-  async #end(server: DevServer | undefined): Promise<void> {
-    if (server === undefined || server.process.exitCode !== null) return;
-    const ended = new Promise((resolve) => server.process.once('exit', resolve));
-    server.say({ kind: 'stop' });
-    await ended;
-  }
 }
 
 /** Starts the compiler of the project, if it has one, in its watch mode. It leaves the processor to the server. */

@@ -12,7 +12,7 @@ import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
 import { Misuse, type Output, optionCommand, type Parsed, REGISTRY_HELP, texts } from '../command-line.js';
-import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
+import { type Modules, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -53,6 +53,8 @@ export type ServeRequest = Parsed<typeof OPTIONS>;
 
 /** Follows a server from its registry to its clients. */
 interface ServeObserver {
+  /** The modules of the project, where they are known. */
+  readonly modules: Modules;
   /** The registry is loaded. The server listens when it resolves. */
   loaded(): Promise<void>;
   serving(server: RunningServer | RunningHttpServer): void;
@@ -72,7 +74,7 @@ export async function serveProject(
   const hasFiles = parsed.args.length > 0;
   return withRegistries(
     'serve',
-    { ...choice, hasFiles, specs: 'read' },
+    { ...choice, hasFiles, specs: 'read', ...defined({ modules: observer?.modules }) },
     output,
     async ({ registries, options: fileOptions, specs = [] }) => {
       const [{ registry }, ...others] = registries;

@@ -29,6 +29,7 @@ const verified = new WeakSet<Registry>();
 export function verifyCurrent(registry: Registry, root?: string): void {
   const { NODE_ENV, STEPWRIGHT_SOURCE_CHECK } = process.env;
   const isChecked = NODE_ENV !== 'production' && STEPWRIGHT_SOURCE_CHECK !== 'off';
+  if (isChecked && verified.has(registry)) return;
   try {
     verifyRegistry(registry);
   } catch (error) {
@@ -37,7 +38,7 @@ export function verifyCurrent(registry: Registry, root?: string): void {
     const files = project?.record === undefined ? [] : changesOf(project.root, project.record).files;
     throw new StaleRegistryError([...error.differences, ...files], project?.record?.configFile);
   }
-  if (!isChecked || verified.has(registry)) return;
+  if (!isChecked) return;
   const current = findProject(registry.checksum, root);
   if (current !== undefined) verifySources(current, registry.checksum);
   verified.add(registry);

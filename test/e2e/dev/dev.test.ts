@@ -29,6 +29,7 @@ export class Hello {
 let project: CliProject;
 let program: ChildProcess;
 let printed = '';
+let log = '';
 
 beforeEach(() => {
   project = cliProject({ experimentalDecorators: true });
@@ -37,9 +38,11 @@ beforeEach(() => {
   const args = [project.main, 'dev', '--port', '0', '--no-types'];
   program = spawn(process.execPath, args, { cwd: project.root, env: { ...process.env, NO_COLOR: '1' } });
   printed = '';
+  log = '';
   for (const stream of [program.stdout, program.stderr])
     stream?.on('data', (text) => {
       printed += String(text);
+      log += String(text);
     });
 }, 240_000);
 
@@ -110,4 +113,6 @@ test('serves each change, keeps the last good server, and keeps runs', { timeout
     result: { text: 'Hello', sure: true },
   });
   await client.close();
+  // Its modules were bundled.
+  expect(log).not.toContain('one by one');
 });

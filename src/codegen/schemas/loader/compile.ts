@@ -13,10 +13,16 @@ export function isCommonJs(file: string): boolean {
   const extension = extname(file);
   if (extension === '.cts') return true;
   if (extension === '.mts') return false;
+  const manifest = manifestOf(file);
+  return manifest === undefined || packageType(manifest) !== 'module';
+}
+
+/** The `package.json` that a file belongs to. */
+export function manifestOf(file: string): string | undefined {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const manifest = join(folder, 'package.json');
-    if (existsSync(manifest)) return packageType(manifest) !== 'module';
-    if (folder === dirname(folder)) return true;
+    if (existsSync(manifest)) return manifest;
+    if (folder === dirname(folder)) return undefined;
   }
 }
 
@@ -33,7 +39,7 @@ export function transformOptions(
   file: string,
   format: 'esm' | 'cjs',
   { experimentalDecorators }: LoaderSettings,
-): TransformOptions {
+) {
   return {
     loader: extname(file) === '.tsx' ? 'tsx' : 'ts',
     format,
@@ -47,7 +53,7 @@ export function transformOptions(
     keepNames: true,
     logLevel: 'silent',
     tsconfigRaw: { compilerOptions: { experimentalDecorators, useDefineForClassFields: true } },
-  };
+  } satisfies TransformOptions;
 }
 
 /** A syntax error with its place, from what the compiler throws. It keeps its message on the way between threads. */

@@ -1,0 +1,167 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { BuildContext, Loader, OnLoadResult, Plugin } from 'esbuild';
+import { isCommonJs, type LoaderSettings, manifestOf, transformOptions, writtenFor } from './compile.js';
+
+/** Modules of a project in as few files as possible. */
+export interface Bundle {
+  /** Absolute. */
+  readonly folder: string;
+  /** The file of each module that was asked for, by its source; both absolute. */
+  readonly files: Readonly<Record<string, string>>;
+  /** A module that loads the packages that the bundle loads at once. Absolute. */
+  readonly packages: string;
+}
+
+/**
+ * Bundles the ES modules of a project's package again and again; only what changed is parsed again. To load a bundle
+ * takes a tenth of the time of its modules, each of which waits for the loader's hooks several times.
+ *
+ * Installed packages, CommonJS and modules of other packages stay outside: a bundle loads them as the modules would.
+ */
+export class Bundler {
+  readonly #folder: string;
+  readonly #modules: readonly string[];
+  readonly #context: Promise<BuildContext<{ write: false; metafile: true }>>;
+  #builds = 0;
+
+  /**
+   * @param folder - absolute; bundles are written into folders in it. Packages are looked for from there.
+   * @param modules - absolute paths.
+   */
+  constructor(folder: string, modules: readonly string[], settings: LoaderSettings) {
+    this.#folder = folder;
+    this.#modules = modules;
+    const { context } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
+    const { loader: _, sourcefile: __, tsconfigRaw, ...options } = transformOptions('', 'esm', settings);
+    const { paths, conditions = [] } = settings;
+    const [first = ''] = modules;
+    this.#context = context({
+      ...options,
+      entryPoints: Object.fromEntries(modules.map((module, index) => [`module${index}`, module])),
+      outdir: path.join(folder, '0'),
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      splitting: true,
+      packages: 'external',
+      conditions: [...conditions],
+      tsconfigRaw: {
+        compilerOptions: {
+          ...tsconfigRaw.compilerOptions,
+          ...(paths && { paths: writable(paths) }),
+        },
+      },
+      plugins: [modulesOf(manifestOf(first), settings)],
+      write: false,
+      metafile: true,
+    });
+  }
+
+  /** @throws Error with the reason where the modules cannot be bundled. */
+  async build(): Promise<Bundle> {
+    const { outputFiles, metafile } = await (await this.#context).rebuild();
+    this.#builds += 1;
+    const folder = path.join(this.#folder, String(this.#builds));
+    mkdirSync(folder, { recursive: true });
+    for (const file of outputFiles) writeFileSync(path.join(folder, path.basename(file.path)), file.contents);
+    const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+    const external = imports.filter((each) => each.external && each.kind === 'import-statement');
+    const names = new Set(external.map((each) => each.path).filter((name) => !name.startsWith('file:')));
+    const packages = path.join(folder, 'packages.mjs');
+    // A package that cannot be loaded is reported where it is used.
+    writeFileSync(
+      packages,
+      `await Promise.allSettled(${JSON.stringify([...names])}.map((name) => import(name)));\n`,
+    );
+    const files = this.#modules.map((module, index) => [module, path.join(folder, `module${index}.mjs`)]);
+    return { folder, files: Object.fromEntries(files), packages };
+  }
+
+  async dispose(): Promise<void> {
+    await (await this.#context).dispose();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function writable(paths: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(paths).map(([pattern, targets]) => [pattern, [...targets]]));
+}
+
+/** Whether a module is loaded by its path in a bundle as it would be alone. */
+export function canBundle(module: string): boolean {
+  return /\.m?tsx?$/.test(module) && !isCommonJs(module);
+}
+
+const SOURCE = /\.[cm]?[jt]sx?$/;
+
+/** What has the value of its own file in a bundle. */
+const OWN_PLACE = /\bimport\s*\.\s*meta\b/;
+
+/** An import of a module that only a run knows. */
+const COMPUTED_IMPORT = /\bimport\s*\(\s*(?!(['"])[^'"\n]*\1\s*[,)])|\bimport\s*\.\s*meta\s*\.\s*resolve\b/;
+
+/** @param manifest - the `package.json` of the modules to bundle. */
+function modulesOf(manifest: string | undefined, settings: LoaderSettings): Plugin {
+  return {
+    name: 'modules',
+    setup(build) {
+      const manifests = new Map<string, string | undefined>();
+      const manifestIn = (folder: string): string | undefined => {
+        if (!manifests.has(folder)) manifests.set(folder, manifestOf(path.join(folder, 'file')));
+        return manifests.get(folder);
+      };
+      build.onStart(() => manifests.clear());
+      const own = packageName(manifest);
+      if (own !== undefined)
+        build.onResolve({ filter: new RegExp(`^${escaped(own)}(?:/|$)`) }, ({ path: name, importer }) => ({
+          errors: [{ text: `${importer} imports \`${name}\`, its own package, by name` }],
+        }));
+      build.onLoad({ filter: SOURCE }, async ({ path: file }): Promise<OnLoadResult> => {
+        const source = /\.[cm]?jsx?$/.test(file) ? writtenFor(file, () => {}) : undefined;
+        if (source !== undefined)
+          return { contents: allOf(source), loader: 'js', resolveDir: path.dirname(file) };
+        if (manifestIn(path.dirname(file)) !== manifest || /\.c[jt]s$/.test(file))
+          return { contents: allOf(pathToFileURL(file).href), loader: 'js' };
+        const text = readFileSync(file, 'utf8');
+        if (COMPUTED_IMPORT.test(text))
+          return { errors: [{ text: `${file} imports a module by a computed name` }] };
+        if (!OWN_PLACE.test(text)) return { contents: text, loader: loaderOf(file) };
+        const options = { ...transformOptions(file, 'esm', settings), loader: loaderOf(file) };
+        const { code } = await build.esbuild.transform(text, { ...options, define: ownPlace(file) });
+        return { contents: code, loader: 'js' };
+      });
+      build.onResolve({ filter: /^file:/ }, ({ path: name }) => ({ path: name, external: true }));
+    },
+  };
+}
+
+function ownPlace(file: string): Record<string, string> {
+  const text = JSON.stringify;
+  return {
+    'import.meta.url': text(pathToFileURL(file).href),
+    'import.meta.filename': text(file),
+    'import.meta.dirname': text(path.dirname(file)),
+  };
+}
+
+/** A module with all exports of another. */
+function allOf(module: string): string {
+  const name = JSON.stringify(module);
+  return `import * as all from ${name};\nexport * from ${name};\nexport default all.default;\n`;
+}
+
+function loaderOf(file: string): Loader {
+  return path.extname(file).replace(/^\.[cm]?/, '') as Loader;
+}
+
+function packageName(manifest: string | undefined): string | undefined {
+  if (manifest === undefined) return undefined;
+  const { name } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly name?: unknown };
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w@/-]/g, '\\$&');
+}
