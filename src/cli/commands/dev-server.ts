@@ -23,7 +23,7 @@ export type DevCommand =
 /** What a server says to `stepwright dev`. */
 export type DevReport =
   | { readonly kind: 'loaded' }
-  | { readonly kind: 'serving'; readonly url: string }
+  | { readonly kind: 'serving'; readonly url?: string }
   | { readonly kind: 'failed'; readonly text: string };
 
 const report = (message: DevReport): void => void process.send?.(message);
@@ -70,9 +70,8 @@ process.on('message', async (command: DevCommand) => {
       await isFree;
     },
     serving(running) {
-      if (!('url' in running)) return;
       close = () => running.close({ graceMs: 0 });
-      report({ kind: 'serving', url: running.url.href });
+      report({ kind: 'serving', ...('url' in running ? { url: running.url.href } : {}) });
     },
   }).catch((error: unknown) => {
     texts.push(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -10,6 +10,7 @@ import { defined } from '../../graph/defined.js';
 import type { Output } from '../command-line.js';
 import { type Modules, modulesOf } from '../registries.js';
 import type { DevCommand, DevReport } from './dev-server.js';
+import type { StdioSession } from './dev-stdio.js';
 import type { ServeRequest } from './serve.js';
 
 /** A process with a server, or one that waits for a project to load. */
@@ -26,6 +27,8 @@ interface DevServer {
 export class DevServers {
   readonly #request: ServeRequest;
   readonly #output: Output;
+  /** The session of the client over stdio; missing over HTTP. */
+  readonly #session: StdioSession | undefined;
   readonly #bundles: ProjectBundles;
   #current: DevServer | undefined;
   /** What the server has loaded; missing where its modules cannot be bundled. */
@@ -36,8 +39,9 @@ export class DevServers {
   #pending: WatchedRun | undefined;
   #isReplacing = false;
 
-  constructor(request: ServeRequest, output: Output) {
+  constructor(request: ServeRequest, output: Output, session?: StdioSession) {
     this.#request = request;
+    this.#session = session;
     this.#output = output;
     this.#bundles = new ProjectBundles(request.values.root ?? '.', output);
     this.#spare = this.#fork();
@@ -51,6 +55,7 @@ export class DevServers {
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    await this.#session?.detach();
     await Promise.all([this.#end(this.#current), this.#end(this.#spare)]);
     await this.#bundles.close();
   }
@@ -79,6 +84,7 @@ export class DevServers {
       return;
     }
     const isFirst = this.#current === undefined;
+    await this.#session?.detach();
     await this.#end(this.#current);
     remove(this.#bundle);
     this.#current = server;
@@ -86,9 +92,12 @@ export class DevServers {
     server.say({ kind: 'listen' });
     const report = await server.next();
     if (this.#reported(report) && report?.kind === 'serving') {
+      const { stdin, stdout } = server.process;
+      if (stdin !== null && stdout !== null) await this.#session?.attach({ stdin, stdout });
       const total = milliseconds + performance.now() - start;
-      this.#output.out(`served at ${report.url} (${total.toFixed(0)} ms after the change)\n`);
-      if (isFirst)
+      const place = report.url === undefined ? 'over stdio' : `at ${report.url}`;
+      this.#output.out(`served ${place} (${total.toFixed(0)} ms after the change)\n`);
+      if (isFirst && report.url !== undefined)
         this.#output.out(
           `inspect it: npx @modelcontextprotocol/inspector --transport http --server-url ${report.url}\n`,
         );
@@ -115,7 +124,10 @@ export class DevServers {
   /** Starts a process, which prepares for these modules, if they are known. */
   #fork(modules?: Modules, bundle?: Bundle): DevServer {
     const child = fork(programFile('cli/commands/dev-server'), {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio:
+        this.#session === undefined
+          ? ['ignore', 'inherit', 'inherit', 'ipc']
+          : ['pipe', 'pipe', 'inherit', 'ipc'],
     });
     const reports: (DevReport | undefined)[] = [];
     let wake = (): void => {};

@@ -10,6 +10,7 @@ import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
 import { isWithoutCompilers, needTypeScript } from '../registries.js';
 import { DevServers } from './dev-servers.js';
+import { StdioSession } from './dev-stdio.js';
 import { checkPort } from './serve.js';
 
 const OPTIONS = {
@@ -17,6 +18,8 @@ const OPTIONS = {
   config: { type: 'string' },
   registry: { type: 'string' },
   options: { type: 'string' },
+  stdio: { type: 'boolean' },
+  http: { type: 'boolean' },
   port: { type: 'string' },
   store: { type: 'string' },
   'no-types': { type: 'boolean' },
@@ -27,11 +30,14 @@ export const devCommand = optionCommand(
   'stepwright dev',
   `Usage: stepwright dev [options]
 
-Checks the project, writes its registries and serves it over HTTP at http://127.0.0.1:PORT/mcp, and does so again after
-each change. With an error the last good server stays. Types are checked beside it, if the project has TypeScript.
+Checks the project, writes its registries and serves it, and does so again after each change: over HTTP at
+http://127.0.0.1:PORT/mcp, or over stdio to a host that starts it. With an error the last good server stays. Types are
+checked beside it, if the project has TypeScript.
 
 Options:
-  --port N         where to listen (default: 3000)
+  --http           over HTTP (default)
+  --stdio          over stdio: a change keeps the session of the client; what is reported goes to stderr
+  --port N         where to listen over HTTP (default: 3000)
   --store STORE    where runs are kept: a restart continues them (default: sqlite:.stepwright/runs.db)
   --no-types       do not check types
   --registry FILE  the registry of the configuration to serve, where it has several
@@ -43,8 +49,20 @@ Options:
 `,
   OPTIONS,
   0,
-  async ({ values }, output) => {
-    const { root = '.', config, port = '3000', 'no-types': skipsTypes = false, ...choice } = values;
+  async ({ values }, terminal) => {
+    const {
+      root = '.',
+      config,
+      stdio = false,
+      http = false,
+      port,
+      'no-types': skipsTypes = false,
+      ...choice
+    } = values;
+    if (stdio && http) throw new Misuse('stepwright: `stepwright dev` takes `--stdio` or `--http`, not both');
+    if (stdio && port !== undefined) throw new Misuse('stepwright: `--port` is for `stepwright dev --http`');
+    // Of a server over stdio, stdout is the connection.
+    const output: Output = stdio ? { ...terminal, out: terminal.err } : terminal;
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
     checkPort(port);
     await needTypeScript('stepwright dev', { root, ...defined({ configFile: config }) });
@@ -53,10 +71,19 @@ Options:
     const store = values.store ?? defaultStore(root);
     const request = {
       args: [],
-      values: { ...choice, root, http: true, port, store, ...defined({ config }) },
+      values: {
+        ...choice,
+        root,
+        ...(stdio ? { stdio } : { http: true, port: port ?? '3000' }),
+        store,
+        ...defined({ config }),
+      },
     };
     const isGood = faultReport(output);
-    const servers = new DevServers(request, output);
+    const session = stdio
+      ? new StdioSession(process.stdin, process.stdout, (line) => output.err(`${line}\n`))
+      : undefined;
+    const servers = new DevServers(request, output, session);
     const types = skipsTypes ? undefined : checkTypes(root, output);
     return new Promise<number>((resolve) => {
       const watcher = watchCodegen({
@@ -73,6 +100,7 @@ Options:
         resolve(0);
       };
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
+      if (stdio) process.stdin.once('end', () => void stop());
     });
   },
 );

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CliProject, cliProject } from '../../cli/cli-project.fixture.js';
 
@@ -27,7 +29,7 @@ export class Hello {
 `;
 
 let project: CliProject;
-let program: ChildProcess;
+let program: ChildProcess | undefined;
 let printed = '';
 let log = '';
 
@@ -35,7 +37,17 @@ beforeEach(() => {
   project = cliProject({ experimentalDecorators: true });
   project.write('src/greet.ts', TOOL);
   project.write('src/hello.ts', WORKFLOW);
-  const args = [project.main, 'dev', '--port', '0', '--no-types'];
+  program = undefined;
+}, 240_000);
+
+afterEach(async () => {
+  program?.kill('SIGTERM');
+  if (program?.exitCode === null) await once(program, 'exit');
+  project.remove();
+}, 60_000);
+
+function start(...options: readonly string[]): void {
+  const args = [project.main, 'dev', '--no-types', ...options];
   program = spawn(process.execPath, args, { cwd: project.root, env: { ...process.env, NO_COLOR: '1' } });
   printed = '';
   log = '';
@@ -44,13 +56,7 @@ beforeEach(() => {
       printed += String(text);
       log += String(text);
     });
-}, 240_000);
-
-afterEach(async () => {
-  program.kill('SIGTERM');
-  if (program.exitCode === null) await once(program, 'exit');
-  project.remove();
-}, 60_000);
+}
 
 /** Waits for a text that is printed after the ones before it, and drops what comes up to it. */
 async function print(pattern: RegExp): Promise<RegExpExecArray> {
@@ -61,7 +67,7 @@ async function print(pattern: RegExp): Promise<RegExpExecArray> {
       printed = printed.slice(match.index + match[0].length);
       return match;
     }
-    if (Date.now() > deadline || program.exitCode !== null)
+    if (Date.now() > deadline || program?.exitCode !== null)
       throw new Error(`not printed: ${pattern}\n${printed}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -76,6 +82,7 @@ async function connected(url: string): Promise<Client> {
 const served = async (): Promise<string> => (await print(/served at (\S+) \(\d+ ms/))[1] ?? '';
 
 test('serves each change, keeps the last good server, and keeps runs', { timeout: 300_000 }, async () => {
+  start('--port', '0');
   let client = await connected(await served());
   const begun = await client.callTool({ name: 'w_hello', arguments: {} });
   const { workflow_id, status } = begun.structuredContent as { workflow_id: string; status: string };
@@ -115,4 +122,44 @@ test('serves each change, keeps the last good server, and keeps runs', { timeout
   await client.close();
   // Its modules were bundled.
   expect(log).not.toContain('one by one');
+});
+
+test('keeps the session of a host over stdio, and its runs', { timeout: 300_000 }, async () => {
+  project.write('src/greet.ts', `${TOOL}console.log('a line of a module');\n`);
+  const args = [project.main, 'dev', '--stdio', '--no-types'];
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    cwd: project.root,
+    stderr: 'pipe',
+  });
+  let reported = '';
+  transport.stderr?.on('data', (text) => {
+    reported += String(text);
+  });
+  const client = new Client({ name: 'test', version: '0.1.0' });
+  const changed = new Promise<void>((resolve) => {
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+  });
+  // The first server is there when the project is compiled.
+  await client.connect(transport, { timeout: 120_000 });
+  const waiting = await client.callTool({ name: 'w_hello', arguments: {} });
+  const { workflow_id } = waiting.structuredContent as { readonly workflow_id: string };
+
+  project.write('src/greet.ts', TOOL.replace('Hello', 'Good day').replace('Greets', 'Greets by day'));
+  await changed;
+  const { tools } = await client.listTools();
+  expect(tools.find(({ name }) => name === 'greet')?.description).toBe('Greets by day');
+  expect((await client.callTool({ name: 'greet', arguments: {} })).structuredContent).toEqual({
+    text: 'Good day',
+  });
+  const answer = { workflow_id, result: true };
+  const ended = await client.callTool({ name: 'submit_result', arguments: answer });
+  expect(ended.structuredContent).toMatchObject({
+    status: 'completed',
+    result: { text: 'Hello', sure: true },
+  });
+  expect(reported).toContain('a line of a module');
+  expect(reported).toMatch(/served over stdio \(\d+ ms/);
+  await client.close();
 });
