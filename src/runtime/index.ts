@@ -9,7 +9,7 @@ export { dueTimeOf } from './engine/rows.js';
 export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
 export { importTools } from './protocol/sdk1/import-tools.js';
 export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
-export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
+export { type UpstreamOptions, upstreamServers } from './protocol/sdk2/upstream.js';
 export type { ModelFunction, ModelRequest } from './runs/actions/model-values.js';
 export {
   isReservedKey,

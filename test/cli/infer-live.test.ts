@@ -46,7 +46,7 @@ describe('stepwright infer of a live server', { timeout: 120_000 }, () => {
     const { code, out } = await stepwright('--upstream', 'guarded');
     expect([code, out.split('\n', 1)]).toEqual([0, ['5 tools, 0 edges that order them']]);
     expect(new Set(closed.methods)).toEqual(
-      new Set(['initialize', 'notifications/initialized', 'tools/list']),
+      new Set(['server/discover', 'initialize', 'notifications/initialized', 'tools/list']),
     );
   });
 

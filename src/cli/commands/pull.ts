@@ -8,7 +8,7 @@ import { defined } from '../../graph/defined.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import type { Graph } from '../../graph/model.js';
-import { upstreamServers } from '../../runtime/protocol/sdk1/upstream.js';
+import { upstreamServers } from '../../runtime/protocol/sdk2/upstream.js';
 import { secretMask, type UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
 import { Misuse, type Output, optionCommand, texts } from '../command-line.js';

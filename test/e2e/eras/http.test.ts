@@ -1,5 +1,5 @@
 import { Tool } from 'stepwright';
-import { createServer } from 'stepwright/runtime';
+import { createServer, upstreamServers } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import { desk } from '../composite/fixture/registry.js';
 import { listening, sessionOf } from '../composite/http.js';
@@ -68,6 +68,14 @@ test('a call repeats in headers what the schema of its tool says', async () => {
   ]);
   for (const headers of [{}, { 'mcp-param-region': 'us' }] as const)
     expect(await routed(headers)).toMatchObject([400, { error: { code: -32_020 } }]);
+  const upstream = upstreamServers({ routes: { url: String(url) } });
+  const { signal } = new AbortController();
+  // The first call does not know the schema of its tool yet.
+  for (const region of ['eu', 'Zürich'])
+    expect(
+      await upstream.call({ server: 'routes', tool: 'route' }, { region }, { signal, progress: () => {} }),
+    ).toMatchObject({ isError: false, structuredContent: { region } });
+  await upstream.close();
 });
 
 describe('a request of the era without connections is refused', () => {

@@ -47,9 +47,14 @@ function started(): {
   return { progress, report };
 }
 
-const kinds = ['stdio', 'http'] as const;
+const kinds = [
+  ['stdio', '2025-11-25'],
+  ['http', '2025-11-25'],
+  ['stdio', '2026-07-28'],
+  ['http', '2026-07-28'],
+] as const;
 
-describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) => {
+describe.each(kinds)('an upstream server over %s, %s', { timeout: 120_000 }, (kind, revision) => {
   let http: HttpFixture | undefined;
   let upstream: Required<UpstreamPort>;
   const log: string[] = [];
@@ -61,7 +66,7 @@ describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) 
         ? { url: http?.url ?? '', headers: { Authorization: `Bearer ${VARIABLE}` }, ...limit }
         : {
             command: process.execPath,
-            args: [programWithPackage('test/e2e/upstream/server.fixture.ts')],
+            args: [programWithPackage('test/e2e/upstream/server.fixture.ts'), revision],
             env: { FIXTURE_SECRET: VARIABLE },
             ...limit,
           };
@@ -72,7 +77,7 @@ describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) 
 
   beforeEach(async () => {
     log.length = 0;
-    if (kind === 'http') http = await httpFixture(SECRET);
+    if (kind === 'http') http = await httpFixture(SECRET, revision === '2026-07-28');
     upstream = open();
   });
   afterEach(async () => {
@@ -105,7 +110,15 @@ describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) 
   });
 
   test('is refused what it asks a client, at once', async () => {
-    const { content } = await upstream.call(tool('ask-client'), {}, call());
+    const answer = upstream.call(tool('ask-client'), {}, call());
+    if (revision === '2026-07-28') {
+      await expect(answer).rejects.toMatchObject({
+        code: 'E_UPSTREAM_REFUSED',
+        message: expect.stringContaining('it asks for input'),
+      });
+      return;
+    }
+    const { content } = await answer;
     expect(JSON.parse(String(content[0]?.text))).toEqual([-32601, -32601, -32601]);
   });
 
@@ -130,6 +143,8 @@ describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) 
   test('hears that a call has timed out', async () => {
     const { cancelled } = await stateOf(upstream);
     const limited = open(1_500);
+    // The limit is that of connecting, too; the connection is made all the same.
+    while ((await stateOf(limited).catch(() => undefined)) === undefined);
     await expect(limited.call(tool('slow'), {}, call())).rejects.toMatchObject({
       code: 'E_TIMEOUT',
       message: "The call of 'slow' of the upstream server 'fixture' timed out after 1500 ms",
@@ -289,6 +304,55 @@ describe('an upstream server over HTTP', { timeout: 120_000 }, () => {
     });
     await expect(stateOf(upstream)).rejects.toMatchObject({ code: 'E_UPSTREAM_UNAVAILABLE' });
   });
+});
+
+describe('an upstream server of 2025-11-25 over stdio that does not know `server/discover`', () => {
+  const open = (onOther: string) => {
+    const script = `
+      const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const { id, method, params } = JSON.parse(line);
+        if (method === 'initialize')
+          answer(id, { ...params, capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } });
+        else if (method === 'tools/list') answer(id, { tools: [] });
+        else if (id !== undefined) ${onOther};
+      });`;
+    const upstream = upstreamServers(
+      { fixture: { command: process.execPath, args: ['-e', script] } },
+      { log: () => {} },
+    );
+    onTestFinished(() => upstream.close());
+    return upstream.list('fixture', call().signal);
+  };
+
+  test.each([
+    ['ends', 'process.exit(1)'],
+    ['answers nothing', 'undefined'],
+  ])('and %s is connected all the same', { timeout: 60_000 }, async (_, onOther) => {
+    expect(await open(onOther)).toEqual({ server: { name: 'old', version: '1' }, tools: [] });
+  });
+});
+
+test('an upstream server of 2026-07-28 over HTTP reports changes, also after its stream has ended', async () => {
+  const http = await httpFixture(undefined, true);
+  onTestFinished(() => http.close());
+  const upstream = upstreamServers({ fixture: { url: http.url } }, { log: () => {} });
+  onTestFinished(() => upstream.close());
+  let onChange = (_: string): void => {};
+  upstream.onToolsChanged((server) => onChange(server));
+  const change = () =>
+    new Promise<string>((resolve) => {
+      onChange = resolve;
+    });
+  await upstream.list('fixture', call().signal);
+  const first = change();
+  // Until the subscription is made, a change is not heard of.
+  const announcing = setInterval(() => http.announce(), 50);
+  expect(await first).toBe('fixture');
+  clearInterval(announcing);
+  const missed = change();
+  http.drop();
+  expect(await missed).toBe('fixture');
 });
 
 test('a malformed configuration of a program is refused', () => {

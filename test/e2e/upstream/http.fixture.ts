@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
-import { fixtureServer } from './server.fixture.js';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { fixtureServer, modernServer } from './server.fixture.js';
 
 /** The fixture server over HTTP. */
 export interface HttpFixture {
@@ -13,6 +15,10 @@ export interface HttpFixture {
   readonly methods: readonly string[];
   /** Forgets all sessions, as a server does that was started again. */
   forget(): void;
+  /** Says to subscriptions of 2026-07-28 that the tools have changed. */
+  announce(): void;
+  /** Ends all connections, and takes new ones. */
+  drop(): void;
   close(): Promise<void>;
 }
 
@@ -23,8 +29,15 @@ export interface Protection {
   accepts(authorization: string | undefined): boolean | Promise<boolean>;
 }
 
-/** @param access the token that callers have to send, or who decides; without it all are served. */
-export async function httpFixture(access?: string | Protection): Promise<HttpFixture> {
+/**
+ * @param access the token that callers have to send, or who decides; without it all are served.
+ * @param isModern whether it serves revision 2026-07-28 alone, and not those before it.
+ */
+export async function httpFixture(access?: string | Protection, isModern = false): Promise<HttpFixture> {
+  const modern = createMcpHandler(modernServer, { legacy: 'reject' });
+  const answerModern = getRequestListener((request) => modern.fetch(request), {
+    overrideGlobalObjects: false,
+  });
   const methods: string[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const http: HttpServer = createServer(async (request, response) => {
@@ -43,6 +56,7 @@ export async function httpFixture(access?: string | Protection): Promise<HttpFix
       response.writeHead(401).end(`no access with ${authorization}`);
       return;
     }
+    if (isModern) return void answerModern(request, response);
     const body = request.method === 'POST' ? await json(request) : undefined;
     if (typeof body === 'object' && body !== null && 'method' in body) methods.push(String(body.method));
     const id = request.headers['mcp-session-id'];
@@ -67,6 +81,8 @@ export async function httpFixture(access?: string | Protection): Promise<HttpFix
     url: `http://127.0.0.1:${port}/mcp`,
     methods,
     forget: () => sessions.clear(),
+    drop: () => http.closeAllConnections(),
+    announce: () => modern.notify.toolsChanged(),
     close: () =>
       new Promise((resolve) => {
         http.close(() => resolve());

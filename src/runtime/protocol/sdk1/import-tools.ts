@@ -1,6 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { nearestName } from '../../../graph/names.js';
+import { pageSchema, readTools } from '../../upstream/listing.js';
 import {
   reasonOf,
   type UpstreamCall,
@@ -10,7 +11,6 @@ import {
   upstreamTexts,
 } from '../../upstream/port.js';
 import { type AttachableServer, type Handler, handlersOf } from './attach.js';
-import { readTools } from './upstream-listing.js';
 
 /**
  * The tools of servers of this process as steps of workflows, for the option `upstream` of `attach`, `serve` and
@@ -67,11 +67,10 @@ export function importTools(
       return { content, ...defined({ structuredContent }), isError: isError === true };
     },
     async list(server, signal) {
-      const request = async (
-        { params = {} }: { readonly params?: object },
-        schema: { parse(page: unknown): object },
-      ) => schema.parse(await ask(server, '', params, { signal }));
-      const tools = await readTools({ request: request as never }, {}, { signal });
+      const tools = await readTools(
+        async (params) => pageSchema.parse(await ask(server, '', params, { signal })),
+        {},
+      );
       return { server: { name: server, version: '' }, ...tools };
     },
     close: async () => {},

@@ -1,20 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { readTools } from './upstream-listing.js';
+import { readTools, type ToolPage } from './listing.js';
 
 const input = { type: 'object', properties: {} };
 
 /** The tools of a server that answers with these pages, one after the other, and how many it was asked for. */
-async function read(pages: readonly object[], exclude?: readonly string[]) {
+async function read(pages: readonly object[], exclude?: readonly string[], hasHeaders = false) {
   const cursors: unknown[] = [];
-  const client = {
-    request: async ({ params }: { readonly params?: object }) => {
-      const page = pages[Math.min(cursors.length, pages.length - 1)];
-      cursors.push((params as { readonly cursor?: string }).cursor);
-      return page;
-    },
+  const pageAt = async ({ cursor }: { readonly cursor?: string }) => {
+    const page = pages[Math.min(cursors.length, pages.length - 1)];
+    cursors.push(cursor);
+    return page as ToolPage;
   };
   const settings = exclude === undefined ? {} : { tools: { exclude: [...exclude] } };
-  return { ...(await readTools(client as never, settings, {})), cursors };
+  return { ...(await readTools(pageAt, settings, hasHeaders)), cursors };
 }
 
 const named = (...names: readonly string[]) => names.map((name) => ({ name, inputSchema: input }));
@@ -98,5 +96,37 @@ describe('a list of tools', () => {
         "`tools.exclude` of the configuration has 'wip', which the server does not list",
       ),
     ]);
+  });
+
+  const region = { type: 'string', 'x-mcp-header': 'Region' };
+
+  test.each<[string, object, string]>([
+    ['no name', { properties: { a: { type: 'string', 'x-mcp-header': 'a b' } } }, 'not the name of a header'],
+    ['no text', { properties: { a: { type: 'string', 'x-mcp-header': 7 } } }, 'not the name of a header'],
+    ['another type', { properties: { a: { type: 'number', 'x-mcp-header': 'A' } } }, '.a` has an'],
+    [
+      'a list',
+      { properties: { a: { type: 'array', items: region } } },
+      '.a` has an `x-mcp-header` that is not',
+    ],
+    ['an alternative', { oneOf: [{ properties: { a: region } }] }, 'is not at an input'],
+    ['the whole input', { 'x-mcp-header': 'All' }, 'is not at an input'],
+    [
+      'one header for two inputs',
+      { properties: { a: region, b: { properties: { c: { ...region, 'x-mcp-header': 'REGION' } } } } },
+      ".b.c` has an `x-mcp-header` that another input has: 'REGION'",
+    ],
+  ])('loses a tool that repeats in headers %s, where calls have headers', async (_, more, note) => {
+    const pages = [{ tools: [{ name: 'odd', inputSchema: { ...input, ...more } }, ...named('a')] }];
+    const { tools, notes } = await read(pages, undefined, true);
+    expect([tools, notes]).toEqual([named('a'), [expect.stringContaining(note)]]);
+    expect((await read(pages)).notes).toBeUndefined();
+  });
+
+  test('has tools that repeat inputs in headers', async () => {
+    const nested = { type: 'object', properties: { c: { ...region, 'x-mcp-header': 'C' } } };
+    const inputSchema = { ...input, properties: { a: region, b: nested } };
+    const { tools, notes } = await read([{ tools: [{ name: 'a', inputSchema }] }], undefined, true);
+    expect([tools, notes]).toEqual([[{ name: 'a', inputSchema }], undefined]);
   });
 });

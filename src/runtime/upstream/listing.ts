@@ -1,37 +1,38 @@
-import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import { z } from 'zod';
-import { defined } from '../../../graph/defined.js';
-import { isJsonObject, type JsonObject } from '../../../graph/json.js';
-import { nearestName, withSuggestion } from '../../../graph/names.js';
-import { clip } from '../../../graph/printable-text.js';
-import { HINTS_META } from '../../../infer/tool.js';
-import type { UpstreamServer } from '../../upstream/config.js';
-import type { UpstreamAnnotations, UpstreamListing, UpstreamTool } from '../../upstream/port.js';
+import { defined } from '../../graph/defined.js';
+import { isJsonObject, type JsonObject } from '../../graph/json.js';
+import { nearestName, withSuggestion } from '../../graph/names.js';
+import { clip } from '../../graph/printable-text.js';
+import { HINTS_META } from '../../infer/tool.js';
+import type { UpstreamServer } from './config.js';
+import type { UpstreamAnnotations, UpstreamListing, UpstreamTool } from './port.js';
 
 /** So many pages of a list are read. */
 const MOST_PAGES = 1_000;
 
 /** Of a page only its form is checked: one tool that is malformed must not cost the others. */
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown().optional() });
+export const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown().optional() });
+
+/** A page of a list of tools. */
+export type ToolPage = z.output<typeof pageSchema>;
 
 /**
  * Reads the tools of a server, page by page.
  *
+ * @param hasHeaders whether calls repeat inputs in headers: tools that say so wrongly are left out.
  * @returns the tools, without those that are excluded or malformed, and notes about what was left out.
  * @throws what a request throws.
  */
 export async function readTools(
-  client: Pick<Client, 'request'>,
+  pageAt: (params: { readonly cursor?: string }) => Promise<ToolPage>,
   { tools: settings = {} }: Pick<UpstreamServer, 'tools'>,
-  options: RequestOptions,
+  hasHeaders = false,
 ): Promise<Pick<UpstreamListing, 'tools' | 'notes'>> {
-  const list = new ToolList(settings.exclude ?? []);
+  const list = new ToolList(settings.exclude ?? [], hasHeaders);
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (;;) {
-    const params = defined({ cursor });
-    const page = await client.request({ method: 'tools/list', params }, pageSchema, options);
+    const page = await pageAt(defined({ cursor }));
     for (const tool of page.tools) list.add(tool);
     const { nextCursor: next } = page;
     if (next === undefined || next === null) break;
@@ -58,7 +59,10 @@ class ToolList {
   readonly notes: string[] = [];
   #count = 0;
 
-  constructor(readonly exclude: readonly string[]) {}
+  constructor(
+    readonly exclude: readonly string[],
+    readonly hasHeaders: boolean,
+  ) {}
 
   add(value: unknown): void {
     this.#count += 1;
@@ -74,7 +78,7 @@ class ToolList {
     }
     const say = (problem: string): void => void this.notes.push(`tool '${clip(name)}' ${problem}`);
     const { inputSchema } = value;
-    const fault = schemaFault(inputSchema);
+    const fault = schemaFault(inputSchema) ?? (this.hasHeaders ? headerFault(inputSchema) : undefined);
     if (fault !== undefined) {
       say(`is left out: its \`inputSchema${fault}`);
       return;
@@ -141,6 +145,38 @@ function schemaFault(schema: unknown): string | undefined {
   )
     return `.required\` is not a list of names`;
   return undefined;
+}
+
+/** What an HTTP header can be named (RFC 9110, section 5.1). */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+
+/** As {@link schemaFault}, of the inputs that a call repeats in headers: `x-mcp-header` of revision 2026-07-28. */
+function headerFault(schema: unknown): string | undefined {
+  const names = new Set<string>();
+  const visit = (node: unknown, path: string, place: 'root' | 'input' | 'elsewhere'): string | undefined => {
+    if (!isJsonObject(node)) return undefined;
+    const { 'x-mcp-header': name, properties, ...others } = node;
+    if (name !== undefined) {
+      const fault = `${path}\` has an \`x-mcp-header\` that`;
+      if (place !== 'input') return `${fault} is not at an input: only \`properties\` lead to one`;
+      if (typeof name !== 'string' || !HEADER_NAME.test(name)) return `${fault} is not the name of a header`;
+      if (!['string', 'integer', 'boolean'].includes(String(node.type)))
+        return `${fault} is at an input of another type than string, integer and boolean`;
+      if (names.has(name.toLowerCase())) return `${fault} another input has: '${clip(name)}'`;
+      names.add(name.toLowerCase());
+    }
+    const below = place === 'elsewhere' ? place : 'input';
+    for (const [key, child] of Object.entries(isJsonObject(properties) ? properties : {})) {
+      const fault = visit(child, `${path}.${key}`, below);
+      if (fault !== undefined) return fault;
+    }
+    for (const child of Object.values(others).flat()) {
+      const fault = visit(child, path, 'elsewhere');
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+  return visit(schema, '', 'root');
 }
 
 function kindOf(value: unknown): string {

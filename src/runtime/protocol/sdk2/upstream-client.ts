@@ -4,28 +4,34 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/auth.js';
-import { ClientCredentialsProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  Client,
+  ClientCredentialsProvider,
+  discoverOAuthServerInfo,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+  fetchToken,
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SERVER_INFO_META_KEY,
+  StreamableHTTPClientTransport,
+  selectResourceURL,
+  type Transport,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/client';
 import {
   getDefaultEnvironment,
   StdioClientTransport,
   type StdioServerParameters,
-} from '@modelcontextprotocol/sdk/client/stdio.js';
-import {
-  StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  CallToolResultSchema,
-  type Progress,
-  ToolListChangedNotificationSchema,
-} from '@modelcontextprotocol/sdk/types.js';
+} from '@modelcontextprotocol/client/stdio';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { clipText, escapeUnprintable } from '../../../graph/printable-text.js';
 import type { HttpUpstream, UpstreamServer } from '../../upstream/config.js';
+import { pageSchema, readTools } from '../../upstream/listing.js';
 import { withLimit } from '../../upstream/long-timer.js';
 import {
   reasonOf,
@@ -36,10 +42,19 @@ import {
   upstreamTexts,
 } from '../../upstream/port.js';
 import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
-import { readTools } from './upstream-listing.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
+
+/** How long a process is waited for that may not know `server/discover`, and does not answer it. */
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** The delays before a subscription that has ended is made again. */
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 60_000;
+
+/** The code of a call that lacks headers for its inputs. */
+const HEADER_MISMATCH = -32020;
 
 /** The longest timer: calls end by their signal. */
 const NO_TIMEOUT_MS = 0x7fffffff;
@@ -56,24 +71,65 @@ export interface OpenRequest {
   readonly signal: AbortSignal;
 }
 
-/** Connects to an upstream server by the client of the SDK. */
+/**
+ * Connects to an upstream server by the client of the SDK, which asks for the revisions of the server first, and takes one
+ * that does not say them for a server of 2025-11-25 or before.
+ */
 export async function openUpstream(request: OpenRequest): Promise<UpstreamConnection> {
-  const client = new Client({ name: 'stepwright', version: '0.0.0' });
+  try {
+    return await connect(request, 'auto');
+  } catch (error) {
+    // A server may end at a request that it does not know.
+    if (!(error instanceof ProcessEndedError) || request.signal.aborted) throw error;
+    return connect(request, 'legacy');
+  }
+}
+
+async function connect(request: OpenRequest, mode: 'auto' | 'legacy'): Promise<UpstreamConnection> {
+  const { server, signal } = request;
+  const probe = 'url' in server ? {} : { timeoutMs: PROBE_TIMEOUT_MS };
+  const client = new Client(
+    { name: 'stepwright', version: '0.0.0' },
+    { versionNegotiation: { mode, probe }, inputRequired: { autoFulfill: false } },
+  );
   const closed = new Promise<void>((resolve) => {
     client.onclose = resolve;
   });
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => request.changed());
+  client.setNotificationHandler('notifications/tools/list_changed', () => request.changed());
   const transport = transportOf(request);
-  const timeout = Math.max(CONNECT_TIMEOUT_MS, request.server.timeoutMs ?? 0);
+  const timeout = Math.max(CONNECT_TIMEOUT_MS, server.timeoutMs ?? 0);
+  // Before a revision is agreed upon, the client does not look at the signal.
+  const stop = (): void => void transport.close();
+  signal.addEventListener('abort', stop, { once: true });
   try {
-    await client.connect(transport, { timeout: Math.min(timeout, NO_TIMEOUT_MS), signal: request.signal });
+    await client.connect(transport, { timeout: Math.min(timeout, NO_TIMEOUT_MS), signal });
   } catch (error) {
     // Before it is closed, which ends the process.
     const end = await endTextOf(transport);
     await client.close().catch(() => {});
-    throw end === undefined ? error : new Error(end);
+    throw end === undefined ? refusalOf(error) : new ProcessEndedError(end);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
-  return new ClientConnection(client, closed, request, () => endTextOf(transport));
+  const connection = new ClientConnection(client, closed, request, () => endTextOf(transport));
+  void connection.follow();
+  return connection;
+}
+
+/** Thrown for a server whose process has ended before it was connected. */
+class ProcessEndedError extends Error {
+  override readonly name = 'ProcessEndedError';
+}
+
+/** Why a server cannot be connected: the client says in the cause, or beside its message, what the server said. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof SdkHttpError) {
+    const { text } = error.data;
+    return typeof text === 'string' && text !== '' && !error.message.includes(text)
+      ? new Error(`${error.message}: ${text}`)
+      : error;
+  }
+  return error instanceof SdkError && error.cause instanceof Error ? error.cause : error;
 }
 
 async function endTextOf(transport: Transport): Promise<string | undefined> {
@@ -85,9 +141,10 @@ function transportOf({ server, root, say, secrets }: OpenRequest): Transport {
     const { url, headers = {}, auth } = server;
     const authorized =
       auth === undefined ? {} : { fetch: new ClientCredentials(server, auth, secrets).fetch };
-    const options = { requestInit: { headers: { ...headers } }, ...authorized };
-    // The members of the SDK's class are optional where those of its interface are not.
-    return new StreamableHTTPClientTransport(new URL(url), options) as Transport;
+    return new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { ...headers } },
+      ...authorized,
+    });
   }
   const { command, args = [], env = {}, cwd = '.' } = server;
   const all = { ...getDefaultEnvironment(), ...env };
@@ -106,7 +163,10 @@ function metaOf({ idempotencyKey, meta }: UpstreamCall): { readonly _meta?: Reco
 }
 
 class ClientConnection implements UpstreamConnection {
+  readonly #isModern: boolean;
   #isClosed = false;
+  /** What the last list of tools says of their inputs: calls over HTTP repeat some of them in headers. */
+  #inputSchemas: ReadonlyMap<string, JsonObject> = new Map();
 
   constructor(
     readonly client: Client,
@@ -114,6 +174,7 @@ class ClientConnection implements UpstreamConnection {
     readonly request: OpenRequest,
     readonly endText: () => Promise<string | undefined>,
   ) {
+    this.#isModern = client.getProtocolEra() === 'modern';
     void closed.then(() => {
       this.#isClosed = true;
     });
@@ -121,6 +182,24 @@ class ClientConnection implements UpstreamConnection {
 
   close(): Promise<void> {
     return this.client.close();
+  }
+
+  /** Subscribes to changes of the tools, which servers before 2026-07-28 report without. */
+  async follow(): Promise<void> {
+    if (!this.#isModern || this.client.getServerCapabilities()?.tools?.listChanged !== true) return;
+    for (let delayMs = FIRST_DELAY_MS; !this.#isClosed; delayMs = Math.min(2 * delayMs, LONGEST_DELAY_MS)) {
+      try {
+        const subscription = await this.client.listen({ toolsListChanged: true });
+        // What has changed in between is not known.
+        if (delayMs > FIRST_DELAY_MS) this.request.changed();
+        delayMs = FIRST_DELAY_MS;
+        await subscription.closed;
+      } catch (error) {
+        // It does not offer them after all.
+        if (error instanceof ProtocolError || (error instanceof SdkHttpError && error.status < 500)) return;
+      }
+      await Promise.race([this.closed, delay(delayMs, undefined, { ref: false })]);
+    }
   }
 
   async call(tool: string, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult> {
@@ -135,16 +214,11 @@ class ClientConnection implements UpstreamConnection {
     call: UpstreamCall,
     isLate: () => boolean,
   ): Promise<UpstreamResult> {
-    const params = {
-      name: tool,
-      arguments: { ...input },
-      ...metaOf(call),
-    };
     try {
-      const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, {
-        signal: call.signal,
-        timeout: NO_TIMEOUT_MS,
-        onprogress: ({ progress, total, message }: Progress) => call.progress(progress, total, message),
+      const result = await this.#send(tool, input, call).catch(async (error: unknown) => {
+        if (!(error instanceof ProtocolError) || error.code !== HEADER_MISMATCH) throw error;
+        await this.#read(call.signal);
+        return this.#send(tool, input, call);
       });
       return plainResult(result as unknown as Loose<UpstreamResult>);
     } catch (error) {
@@ -158,9 +232,22 @@ class ClientConnection implements UpstreamConnection {
     }
   }
 
+  #send(tool: string, input: JsonObject, call: UpstreamCall) {
+    const inputSchema = { type: 'object', ...this.#inputSchemas.get(tool) } as const;
+    return this.client.callTool(
+      { name: tool, arguments: { ...input }, ...metaOf(call) },
+      {
+        signal: call.signal,
+        timeout: NO_TIMEOUT_MS,
+        onprogress: ({ progress, total, message }) => call.progress(progress, total, message),
+        // Without its output schema: results are checked by the snapshot.
+        toolDefinition: { name: tool, inputSchema },
+      },
+    );
+  }
+
   async list(signal: AbortSignal): Promise<UpstreamListing> {
-    const options = { signal, timeout: CONNECT_TIMEOUT_MS };
-    const tools = await readTools(this.client, this.request.server, options).catch(async (error: unknown) => {
+    const tools = await this.#read(signal).catch(async (error: unknown) => {
       if (signal.aborted) throw signal.reason;
       throw await this.#failure(error, 'tools/list');
     });
@@ -168,27 +255,49 @@ class ClientConnection implements UpstreamConnection {
     return { server: { name, version }, ...tools };
   }
 
+  async #read(signal: AbortSignal): Promise<Pick<UpstreamListing, 'tools' | 'notes'>> {
+    const { server } = this.request;
+    const listing = await readTools(
+      (params) =>
+        this.client.request({ method: 'tools/list', params }, pageSchema, {
+          signal,
+          timeout: CONNECT_TIMEOUT_MS,
+        }),
+      server,
+      this.#isModern && 'url' in server,
+    );
+    this.#inputSchemas = new Map(listing.tools.map(({ name, inputSchema }) => [name, inputSchema]));
+    return listing;
+  }
+
   async #failure(error: unknown, tool: string): Promise<Error> {
     const { name } = this.request;
-    const why = reasonOf(error);
-    if (error instanceof StreamableHTTPError) {
-      const { code = 0 } = error;
-      if (code === 404) return new SessionLostError(why);
-      if (code >= 400 && code < 500)
-        return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
-    } else if (!this.#isClosed && isAnswer(error)) {
-      return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
+    const refused = (why: string) =>
+      new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
+    if (error instanceof SdkHttpError) {
+      const { status, data } = error;
+      // Without sessions it is the answer to a method that the server does not have.
+      const isAnswer = this.#isModern && String(data.text).includes('"jsonrpc"');
+      if (status === 404 && !isAnswer) return new SessionLostError(error.message);
+      if (status >= 400 && status < 500) return refused(error.message);
+    } else if (error instanceof UnsupportedProtocolVersionError) {
+      return new SessionLostError(error.message);
+    } else if (
+      error instanceof InsufficientScopeError ||
+      (error instanceof ProtocolError && !this.#isClosed)
+    ) {
+      return refused(error.message);
+    } else if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
+      return refused('it asks for input, and an upstream server cannot ask the clients of this one');
+    } else if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
+      const text = upstreamTexts.refused(name, tool, `its result is malformed: ${error.message}`);
+      return new UpstreamError('E_UPSTREAM_REFUSED', text, { outcomeUnknown: true });
     }
     if (isUnsent(error) || error instanceof NoTokenError)
-      return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
+      return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, reasonOf(error)));
     const text = upstreamTexts.lost(name, tool, await this.endText());
     return new UpstreamError('E_UPSTREAM_LOST', text, { outcomeUnknown: true });
   }
-}
-
-/** An error that the server answered with has a code of JSON-RPC. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && typeof error.code === 'number';
 }
 
 /** Whether no byte of a request has been sent. */
@@ -196,19 +305,26 @@ function isUnsent(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
   return (
     ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'].includes(String(cause?.code)) ||
-    (error instanceof Error && error.message === 'Not connected')
+    (error instanceof SdkError && error.code === SdkErrorCode.NotConnected)
   );
 }
 
 /** What a parser of the SDK returns: members may be `undefined`. */
 type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
 
-function plainResult({ content, structuredContent, isError, _meta }: Loose<UpstreamResult>): UpstreamResult {
+function plainResult({
+  content,
+  structuredContent,
+  isError,
+  _meta = {},
+}: Loose<UpstreamResult>): UpstreamResult {
+  // Every response of 2026-07-28 names its server.
+  const { [SERVER_INFO_META_KEY]: _, ...meta } = _meta;
   return {
     content: content ?? [],
     ...defined({ structuredContent }),
     isError: isError === true,
-    ...defined({ _meta }),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
   };
 }
 
@@ -329,13 +445,21 @@ class ClientCredentials {
   }
 
   async #renew(refusal: Response): Promise<void> {
+    const { url } = this.#server;
+    const fetchFn = this.#fetchForToken;
     try {
       const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refusal);
-      await auth(this.#provider, {
-        serverUrl: this.#server.url,
-        ...defined({ resourceMetadataUrl, scope }),
-        fetchFn: this.#fetchForToken,
+      const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } =
+        await discoverOAuthServerInfo(url, { ...defined({ resourceMetadataUrl }), fetchFn });
+      const tokens = await fetchToken(this.#provider, authorizationServerUrl, {
+        ...defined({
+          metadata: authorizationServerMetadata,
+          resource: await selectResourceURL(url, this.#provider, resourceMetadata),
+          scope: this.#provider.clientMetadata.scope ?? scope,
+        }),
+        fetchFn,
       });
+      this.#provider.saveTokens(tokens);
     } catch (error) {
       throw new NoTokenError(reasonOf(error), { cause: error });
     }
