@@ -79,6 +79,24 @@ export function expressionsOf(node: Node): Expr[] {
   return expressions;
 }
 
+/** The nodes of a scope, in which a call that a question approves has the condition that the answer is yes. */
+export function whenApproved(nodes: readonly Node[]): readonly Node[] {
+  const questions = new Map(
+    nodes.flatMap((node) =>
+      node.kind === 'ask' && node.approves !== undefined ? [[node.approves, node.id] as const] : [],
+    ),
+  );
+  if (questions.size === 0) return nodes;
+  return nodes.map((node) => {
+    const question = questions.get(node.id);
+    if (question === undefined || node.kind !== 'call') return node;
+    const isYes: Expr = { kind: 'ref', root: 'steps', path: [question, 'confirmed'], find: 'optional' };
+    const { when } = node;
+    const both: Expr = when === undefined ? isYes : { kind: 'and', truth: 'boolean', items: [isYes, when] };
+    return { ...node, when: both };
+  });
+}
+
 /** The resources that are read before a node acts. */
 export function ownResources(node: Node): readonly ResourceRef[] {
   return ('resources' in node && node.resources) || NO_RESOURCES;

@@ -5,6 +5,7 @@ import { DEFAULT_MAX_CONCURRENCY } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
 import { compensationsOf, nodesOf } from '../graph/nodes.js';
 import {
+  addApproval,
   addEdges,
   addJumps,
   addRoutes,
@@ -100,6 +101,7 @@ function compileWorkflow(graph: Graph, context: CompileContext): MutableWorkflow
   addEdges(workflow, faults);
   for (const { nodes } of workflow.scopes) {
     for (const planned of nodes) addRoutes(planned, faults);
+    for (const planned of nodes) addApproval(planned, faults);
     for (const planned of nodes) if (planned.node.kind === 'goto') addJumps(planned, planned.node, faults);
     addReverseEdges(nodes);
     dropRollbackEdges(nodes);

@@ -300,6 +300,19 @@ export function addRoutes(planned: MutableNode, faults: PlanFault[]): void {
   }
 }
 
+/** Enters a question at the call that it approves, which waits for it. */
+export function addApproval(planned: MutableNode, faults: PlanFault[]): void {
+  const { node, scope } = planned;
+  if (node.kind !== 'ask' || node.approves === undefined) return;
+  const named = scope.workflow.byId.get(node.approves);
+  if (named?.scope !== scope || named.node.kind !== 'call' || named.approvedBy !== undefined) {
+    faults.push({ failure: planFailures.approval(node.id, node.approves) });
+    return;
+  }
+  named.approvedBy = planned;
+  if (!named.orders.includes(planned)) named.orders = [...named.orders, planned];
+}
+
 /**
  * Removes the edges from a `parallel`, and from the nodes after it, to the `compensate` node that it rolls back with: the
  * `parallel` settles after that node. None of the later nodes has run when it rolls back.

@@ -50,6 +50,7 @@ export interface MutableNode extends PlannedNode {
   isRepeatable: boolean;
   mayStartOver: boolean;
   readsError: boolean;
+  approvedBy: MutableNode | undefined;
   readonly rolledBackBy: readonly MutableNode[];
 }
 
@@ -138,6 +139,7 @@ function planNode(scope: MutableScope, node: Node, index: number): MutableNode {
     isRepeatable: container !== undefined && (container.isRepeatable || isRepeated(container)),
     mayStartOver: false,
     readsError: false,
+    approvedBy: undefined,
     rolledBackBy: scope.rolledBackBy,
   };
   scope.nodes.push(planned);

@@ -109,6 +109,8 @@ export interface PlannedNode {
   readonly mayStartOver: boolean;
   /** Whether an expression may read its failure: the engine then keeps the failure beside its replacement. */
   readonly readsError: boolean;
+  /** Of a call: the question that has to approve its tool and input before it is made. */
+  readonly approvedBy: PlannedNode | undefined;
   /** The `parallel` nodes around it in its workflow that roll back, the innermost first. */
   readonly rolledBackBy: readonly PlannedNode[];
 }
@@ -172,6 +174,11 @@ export const planFailures = {
   gotoTarget: (node: string, target: string): PlanFailure => ({
     code: 'E_GRAPH',
     message: `Node '${node}' goes back to '${target}', which its scope does not declare before it.`,
+  }),
+  /** A question approves what is no call of its scope, or one that another question approves. */
+  approval: (node: string, target: string): PlanFailure => ({
+    code: 'E_GRAPH',
+    message: `Node '${node}' approves '${target}', which has to be a call of its scope that no other question approves.`,
   }),
   /** A node runs a workflow that the graph does not include. */
   unknownWorkflow: (node: string, workflow: string): PlanFailure => ({

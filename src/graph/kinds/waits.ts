@@ -48,6 +48,8 @@ export interface AskNode extends NodeBase, ResourceReader {
   readonly remindAfterMs?: number;
   /** Who may answer as well from the reminder on: at least one, each once. */
   readonly escalateTo?: readonly Answerer[];
+  /** For `confirm`: the call of the same scope that a yes permits, with the input that it has when it is asked for. */
+  readonly approves?: string;
 }
 
 /** A part of the input of a node, and the keys and indexes that lead to it. */
@@ -82,6 +84,7 @@ export const ask: KindDescriptor<AskNode> = {
         answerBy: answerersSchema(z).exactOptional(),
         remindAfterMs: z.number().exactOptional(),
         escalateTo: answerersSchema(z).exactOptional(),
+        approves: z.string().exactOptional(),
       })
       .refine(({ mode, options }) => (mode === 'choice') === (options !== undefined), {
         path: ['options'],
@@ -95,6 +98,10 @@ export const ask: KindDescriptor<AskNode> = {
       .refine(({ mode, feeds }) => mode === 'model' || feeds === undefined, {
         path: ['feeds'],
         error: 'only the value of a `model` feeds the input of a call',
+      })
+      .refine(({ mode, approves }) => mode === 'confirm' || approves === undefined, {
+        path: ['approves'],
+        error: 'only a `confirm` approves a call',
       })
       .refine(
         ({ mode, answerBy, remindAfterMs, escalateTo }) =>

@@ -6,6 +6,12 @@ export const runs = {
     repair:
       'Read the message, which its author wrote. `fail(message, { code })` gives programs a code of their own.',
   },
+  E_NOT_APPROVED: {
+    meaning: 'A call was not made, because its question has no yes.',
+    cause:
+      'A question with `approves` was answered with no, or not by a caller, and the call has no condition on its answer.',
+    repair: 'Make the call depend on the answer. `call` in `approves` of `ask.confirm` does so.',
+  },
   E_TIMEOUT: {
     meaning: 'An attempt took longer than its limit.',
     cause:

@@ -3,9 +3,11 @@ import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } fr
 import type { Node } from '../../graph/kinds/node.js';
 import { COMMAND_RESULT, delegateResult } from '../../graph/kinds/waits.js';
 import type { AskNode } from '../../graph/model.js';
+import { jsonText } from '../../graph/printable-text.js';
 import type {
   Action,
   ActionKind,
+  Approval,
   AskAction,
   AskMode,
   DelegateAction,
@@ -53,7 +55,7 @@ export function optionsOf(action: Action): readonly string[] {
 export function textOf(action: Action): string {
   switch (action.type) {
     case 'ask':
-      return action.message;
+      return questionText(action);
     case 'shell':
       return [action.command, ...(action.argv ?? [])].join(' ');
     case 'mcp_call':
@@ -65,6 +67,15 @@ export function textOf(action: Action): string {
     default:
       return unreachable(action);
   }
+}
+
+/** A question, with the call that it approves. */
+function questionText({ message, approves }: AskAction): string {
+  if (approves === undefined) return message;
+  const { tool, input, askedAgain } = approves;
+  const why = askedAgain === undefined ? '' : `\n\nAsked again: ${askedAgain}.`;
+  // JSON leaves no line of its own to a text in it.
+  return `${message}${why}\n\nA yes makes this call:\n${tool} ${jsonText(input, 2)}`;
 }
 
 const ACKNOWLEDGED = only('acknowledged', { const: true });
@@ -81,6 +92,8 @@ export type ActionRequest =
         readonly message: string;
         readonly type: AskMode;
         readonly options?: readonly string[];
+        /** The call that a yes permits. */
+        readonly approves?: ReturnType<typeof callIn>;
       };
     }
   | {
@@ -102,8 +115,9 @@ export type ActionRequest =
 export function requestOf(action: Action): ActionRequest {
   switch (action.type) {
     case 'ask': {
-      const { message, mode, options } = action;
-      return { type: 'prompt', parameters: { message, type: mode, ...defined({ options }) } };
+      const { mode, options, approves } = action;
+      const shown = { options, approves: approves && callIn(approves) };
+      return { type: 'prompt', parameters: { message: textOf(action), type: mode, ...defined(shown) } };
     }
     case 'shell': {
       const { type, command, argv, env, timeoutMs } = action;
@@ -124,6 +138,10 @@ export function requestOf(action: Action): ActionRequest {
     default:
       return unreachable(action);
   }
+}
+
+function callIn({ tool, input: args, digest, askedAgain: asked_again }: Approval) {
+  return { tool, args, digest, ...defined({ asked_again }) };
 }
 
 /** The schema of the last answer of each node. Validators are cached by schema. */

@@ -8,6 +8,7 @@ import { attemptFailed, complete, failPaused, leavePause } from './attempt.js';
 import { recordOutside } from './effects.js';
 import type { Action, Event, Failure, OwedCommand } from './events.js';
 import { failures } from './failures.js';
+import { isYes } from './nodes/approval.js';
 import type { NodeRecord } from './records.js';
 import type { Transition } from './transition.js';
 
@@ -30,6 +31,8 @@ export function actionSubmitted(
   transition.settleCommand(id);
   transition.state.submissions.put(id, { at, ...defined({ by }), value });
   transition.report({ kind: 'answered', node: request.node, command: id, value });
+  if (action.type === 'ask' && action.approves !== undefined && isYes({ output: value }))
+    transition.change(node).set('approved', action.approves);
   if (action.type === 'step') {
     leavePause(transition, node);
     recordOutside(transition, node, value);

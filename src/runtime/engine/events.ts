@@ -231,6 +231,20 @@ export interface AskAction extends Requested {
   readonly message: string;
   /** For `choice`. */
   readonly options?: readonly string[];
+  /** The call that a yes permits. */
+  readonly approves?: Approval;
+}
+
+/** A call that a question approves: what it would send when the question was asked. */
+export interface Approval {
+  readonly tool: string;
+  readonly input: JsonObject;
+  /** Sha256 of the canonical JSON of `{ tool, input }`. An answer permits a call with this digest alone. */
+  readonly digest: string;
+  /** How often a `goto` had started the call over. A yes is for one call. */
+  readonly restarts: number;
+  /** Why a yes to an earlier question does not count. */
+  readonly askedAgain?: string;
 }
 
 /** Work of the client: `timeoutMs` counts from its first delivery. */

@@ -184,6 +184,11 @@ export const failures = {
       message: `The command ended with exit code ${JSON.stringify(code)}.`,
       details: { result },
     }),
+  /** A question that approves the call was not answered with yes. */
+  notApproved: (question: string): Failure => ({
+    code: 'E_NOT_APPROVED',
+    message: `The call was not made: '${question}' did not approve it.`,
+  }),
   /** A `goto` has jumped as often as it may. */
   loopLimit: (max: number): Failure => ({
     code: 'E_LOOP_LIMIT',

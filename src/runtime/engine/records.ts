@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import { nodeKey, type ScopeAddress, type WorkflowInstance } from '../../plan/instances.js';
 import { type PlannedNode, rollsBack, type ScopePlan } from '../../plan/plan.js';
-import type { Failure, NodeStatus, OwedCommand, SkipReason } from './events.js';
+import type { Approval, Failure, NodeStatus, OwedCommand, SkipReason } from './events.js';
 import type { CommandRow, ContainerRow, NodeRow, ScopeRow, SelectionReason } from './rows.js';
 import type { Draft, Entry, Tracked } from './tables.js';
 
@@ -157,6 +157,8 @@ class NodeDetails {
   refused: readonly (readonly string[])[] = NOTHING_REFUSED;
   /** How many of the node's own resources were read. */
   shown = 0;
+  approved: Approval | undefined;
+  askedAgain: string | undefined;
 }
 
 /** The details of most nodes. Never changed. */

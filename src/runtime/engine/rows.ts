@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 import type {
+  Approval,
   CompensationReport,
   Failure,
   NodeFailure,
@@ -213,6 +214,10 @@ export interface NodeRow {
   readonly refused?: readonly (readonly string[])[];
   /** How many of its own resources were read. Missing for none. */
   readonly shown?: number;
+  /** Of a question that was answered with yes: the call that the answer permits. */
+  readonly approved?: Approval;
+  /** Of a question that is asked again: why the answer before does not count. */
+  readonly askedAgain?: string;
   /** The outstanding command. */
   readonly command?: CommandRow;
 }

@@ -10,6 +10,7 @@ import { failWithoutFallback } from './attempt.js';
 import { markForUndo } from './effects.js';
 import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipReason } from './events.js';
 import { failures } from './failures.js';
+import { isApproved } from './nodes/approval.js';
 import { beginNode, readsNext } from './nodes/begin.js';
 import { completeOnlyPart } from './nodes/control-flow.js';
 import { completeItem } from './nodes/loops.js';
@@ -181,6 +182,7 @@ export class Settlements {
 
 /** Starts a node, or its next attempt. */
 function begin(transition: Transition, node: NodeRecord): void {
+  if (transition.rehearsal === undefined && !isApproved(transition, node)) return;
   if (node.hasStarted) clearAttempt(transition, node);
   else if (!start(transition, node)) return;
   if (transition.rehearsal !== undefined) transition.rehearsal.begin(transition, node);

@@ -4,7 +4,7 @@ import type { Owner } from '../../decorators/context.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { ask, body, dict, parallel, wait } from '../engine/constructs.fixture.js';
+import { ask, body, dict, field, parallel, wait } from '../engine/constructs.fixture.js';
 import { again, call, chain, done, graph, input, lit, read, step } from '../engine/graph.fixture.js';
 import type { CallContext } from '../tools/port.js';
 import type { Submission } from './actions/action.js';
@@ -387,6 +387,29 @@ export function runStoreContract(
         expect(await lead.submit(question?.workflow_id ?? '', { result: true })).toMatchObject({ ok: true });
         await expect.poll(() => ada.get(id), PATIENCE).toMatchObject({ action: { action_id: 'note#1' } });
         await ada.cancel(id);
+      });
+
+      test('permits the call that it showed, and is asked again for another one', async () => {
+        const ada = client();
+        const steps = chain(
+          ask('sure', 'confirm', { approves: 'a' }),
+          ask('note', 'text', { writes: 'note' }),
+          call('a', { note: field('note') }, { when: step('sure', 'confirmed') }),
+          done('out', step('a')),
+        );
+        const state = [{ name: 'note', schema: {}, initial: { input: 'old' }, scope: 'run' }] as const;
+        const { workflow_id: id, action } = await ada.start(graph(steps, { state }));
+        const shown = { tool: 'tool-a', args: { note: { input: 'old' } } };
+        expect(action).toMatchObject({ parameters: { approves: shown } });
+        await ada.answer(id, true);
+        const again = await ada.answer(id, 'new');
+        expect(again.action).toMatchObject({
+          parameters: {
+            approves: { args: { note: { input: 'new' } }, asked_again: "its input changed: 'note'" },
+            message: expect.stringContaining('Asked again'),
+          },
+        });
+        expect(await ada.answer(id, true)).toMatchObject({ result: { note: { input: 'new' } } });
       });
 
       test('has a list of its runs, the latest first', async () => {

@@ -9,7 +9,7 @@ import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
-import type { Action, AskAction, StepAction } from '../engine/events.js';
+import type { Action, Approval, AskAction, StepAction } from '../engine/events.js';
 import type { NotUndone } from '../engine/read.js';
 import { CallMask, hidden, repeats, shortSecretsIn } from './call-mask.js';
 import {
@@ -305,7 +305,10 @@ export class RunMask implements Masking {
   #question(step: string, action: AskAction): AskAction {
     const { planned, scope } = this.#derived.instances.find(step);
     const asked = planned.node.kind === 'ask' ? planned.node : undefined;
-    const { message, options, schema } = action;
+    const { message, options, schema, approves } = action;
+    const call = planned.scope.workflow.byId.get(asked?.approves ?? '')?.node;
+    const args = call?.kind === 'call' ? call.input : undefined;
+    const permitted = approves && this.#approval(approves, args, scope);
     const shown = options?.map((option, index) =>
       String(this.json(option, asked?.options && itemOrWhole(asked.options, index), scope)),
     );
@@ -314,9 +317,16 @@ export class RunMask implements Masking {
     return {
       ...action,
       message: this.text(message, asked?.message, scope),
-      ...defined({ options: shown }),
+      ...defined({ options: shown, approves: permitted }),
       schema: JSON.stringify(masked) === JSON.stringify(schema) ? schema : masked,
     };
+  }
+
+  /** A digest of what holds a secret would let a reader try values of it. */
+  #approval(approves: Approval, args: Expr | undefined, scope: ScopeInstance): Approval {
+    const input = this.#input(approves.tool, approves.input, args, scope);
+    const isWhole = JSON.stringify(input) === JSON.stringify(approves.input);
+    return { ...approves, input, ...(isWhole ? {} : { digest: MASKED }) };
   }
 
   /** An item of a loop. */

@@ -279,6 +279,10 @@ export const graphFaults = {
     (p) =>
       `put the guidance on a step that only reads, or on a question before it; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
   ),
+  SW4057: error(
+    (p: { step: string; problem: string }) => `question \`${p.step}\` cannot approve a call: ${p.problem}`,
+    () => 'name a call that comes after the question in the same list, and has its whole input by then',
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

@@ -65,7 +65,7 @@ export function beginGoto(
   if (jumps < max) {
     transition.report({ kind: 'jumped', node: node.key, target, visit: jumps + 1, max });
     transition.change(node).set('jumps', jumps + 1);
-    startOver(transition, node);
+    startOver(transition, node.scope, membersOf(node));
   } else if (onLimit === 'continue') {
     succeed(transition, node, undefined);
   } else {
@@ -73,13 +73,17 @@ export function beginGoto(
   }
 }
 
-/** Resets all nodes from the target to the `goto`. The others have settled, as the `goto` depends on them. */
-function startOver(transition: Transition, node: NodeRecord): void {
+/** The nodes from the target of a `goto` to itself. The others have settled, as it depends on them. */
+function membersOf({ scope, planned }: NodeRecord): NodeRecord[] {
+  return [...new Set([...planned.slice, planned])].map((each) => scope.node(each));
+}
+
+/** Resets nodes of a scope: those that have settled, and one that was about to begin. */
+export function startOver(transition: Transition, scope: ScopeRecord, members: readonly NodeRecord[]): void {
   const { state, ready } = transition;
-  const { scope, planned } = node;
-  const members = [...new Set([...planned.slice, planned])].map((each) => scope.node(each));
   const isMember = new Set(members);
-  transition.change(scope).open += planned.slice.length;
+  const settled = members.filter((member) => member.isSettled);
+  transition.change(scope).open += settled.length;
   for (const member of members) {
     deleteParts(transition, member);
     forgetFailedItems(transition, member);
@@ -89,7 +93,7 @@ function startOver(transition: Transition, node: NodeRecord): void {
     transition.change(member).startOver(selections);
   }
   for (const member of members) recount(member);
-  for (const member of members) if (member !== node) recountDependents(transition, member, isMember);
+  for (const member of settled) recountDependents(transition, member, isMember);
   for (const member of members) if (isReady(member)) ready.add(member);
   forgetFailures(transition, scope);
 }

@@ -12,11 +12,18 @@ import type { Action, AskAction } from '../events.js';
 import { failures } from '../failures.js';
 import { NOTHING_REFUSED, type NodeRecord } from '../records.js';
 import { readerOf, type Transition } from '../transition.js';
+import { approvalOf } from './approval.js';
 
 /** Asks a question and waits for the answer. [N7] */
 export function beginAsk(transition: Transition, node: NodeRecord, model: AskNode): void {
   const times = reminderOf(model, transition.at, waitDueAt(transition, node));
-  request(transition, node, (reader) => questionOf(reader, model), times);
+  const read = (reader: Evaluation): Evaluated<AskAction> => {
+    const question = questionOf(reader, model);
+    const approves = question.ok ? approvalOf(transition, node, model) : question;
+    if (!question.ok || !approves.ok) return approves as Evaluated<never>;
+    return { ok: true, value: { ...question.value, ...defined({ approves: approves.value }) } };
+  };
+  request(transition, node, read, times);
 }
 
 type Times = Pick<Request, 'dueAt' | 'reminder'>;
