@@ -15,7 +15,7 @@ import { type CheckEnvironment, reachableFrom, type ValueFault, withTasks } from
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
 import { checkSettledNodes } from './settled-nodes.js';
-import { checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
+import { checkApprovals, checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
 import { namesOf } from './values.js';
 
@@ -82,6 +82,7 @@ function checkWorkflow(
     ...checkSettledNodes(plan),
     ...checkRetryRanges(plan),
     ...checkRetries(plan, environment),
+    ...checkApprovals(plan),
     ...checkBranches(plan, namesIn),
     ...checkReachability(plan, cycles.length > 0),
     ...checkSkipped(plan, environment),

@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { references } from '../graph/expression/traversal.js';
 import { workOf } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
@@ -56,6 +57,44 @@ export function checkNeverUndone({ graph, nodes }: WorkflowPlan): Diagnostic[] {
     if (!mayFailAfter(planned)) return [];
     return [diagnostic('SW4046', locationOfNode(node, graph), { step: node.id })];
   });
+}
+
+/** SW4057: questions that approve what is no call of their list, or a call whose input is not known when they are asked. */
+export function checkApprovals(plan: WorkflowPlan): Diagnostic[] {
+  const { graph, nodes, byId } = plan;
+  return nodes.flatMap((planned) => {
+    const { node, scope } = planned;
+    if (node.kind !== 'ask' || node.approves === undefined) return [];
+    const call = byId.get(node.approves);
+    const problem =
+      call?.scope !== scope || call.node.kind !== 'call'
+        ? `\`${node.approves}\` is not a call in its list of steps`
+        : call.approvedBy === planned
+          ? unknownInput(planned, call.node)
+          : `\`${call.approvedBy?.node.id}\` approves \`${node.approves}\` as well`;
+    return problem === undefined
+      ? []
+      : [diagnostic('SW4057', locationOfNode(node, graph), { step: node.id, problem })];
+  });
+}
+
+/** What the input of a call reads that is not known, or differs, when its question is asked. */
+function unknownInput(question: PlannedNode, { id, input }: CallNode): string | undefined {
+  const before = new Set(question.orders);
+  for (const each of before) for (const earlier of each.orders) before.add(earlier);
+  for (const { ref } of references(input)) {
+    const [name] = ref.path;
+    if (ref.root === 'run' || ref.root === 'error')
+      return `\`${id}\` reads \`${ref.root === 'run' ? name : ref.root}\`, which differs each time`;
+    if (ref.root !== 'steps' && ref.root !== 'nodes') continue;
+    let source = question.scope.workflow.byId.get(String(name));
+    while (source !== undefined && source.scope !== question.scope) source = source.scope.container;
+    // A step of a list around this one has settled.
+    if (source === question) return `\`${id}\` reads its answer`;
+    if (source !== undefined && !before.has(source))
+      return `\`${id}\` reads \`${name}\`, which is not known when it is asked`;
+  }
+  return undefined;
 }
 
 /** Whether work, or a failure, waits for a node or a container around it, or is in another branch of a `parallel` around it. */

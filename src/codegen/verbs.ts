@@ -320,8 +320,8 @@ export function isOneNode(syntax: ExpressionSyntax): boolean {
   if (inner.kind !== 'call') return false;
   const makes = madeBy(inner);
   if (makes === undefined) return true;
-  // A transformed value has a node of its own.
-  if (optionOf(inner, 'transform') !== undefined) return false;
+  // A transformed value has a node of its own, and so has the call that a question approves.
+  if ((optionOf(inner, 'transform') ?? optionOf(inner, 'approves')) !== undefined) return false;
   return makes === 'node' || makes === 'container';
 }
 

@@ -240,6 +240,17 @@ export interface AskOptions extends OrderOptions {
   readonly escalateTo?: Answerer | readonly [Answerer, ...Answerer[]];
 }
 
+/** Options of `ask.confirm`. */
+export interface ConfirmOptions<Out = never> extends AskOptions {
+  /**
+   * The call that a yes permits: `call(Tool, input)`, or `onClient(call(…))`. The question shows the tool and its whole
+   * input, secrets masked, and the step is that call: its value is the tool's output, and absent after a no. If the input
+   * that would be sent differs from the one that was shown, the question is asked again and says why. `timeoutMs` of the
+   * step limits the question and each attempt of the call. Default: the answer permits no call, and is the value.
+   */
+  readonly approves?: Out;
+}
+
 /** Options of `ask.value`. */
 export interface AskValueOptions extends AskOptions, AskModelOptions {}
 
@@ -269,17 +280,21 @@ export interface Ask {
   info(message: string, options?: AskOptions): undefined;
 
   /**
-   * Asks for yes or no. The value is `true` for yes.
+   * Asks for yes or no. The value is `true` for yes; with `approves` it is that of the call.
    *
    * @example
    * ```ts
    * @Step() sure = ask.confirm(`Remove ${this.page.name}?`);
    * @Step() stop = this.sure ? undefined : fail('cancelled');
+   * @Step() paid = ask.confirm('Pay it?', { approves: call(Pay, { amount: this.total }) });
    * @Step() approved = ask.confirm(`Pay ${this.total}?`, { answerBy: role('lead', { except: owner() }) });
    * ```
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
-  confirm(message: string, options?: AskOptions): boolean;
+  confirm<Out = never>(
+    message: string,
+    options?: ConfirmOptions<Out>,
+  ): [Out] extends [never] ? boolean : Out | undefined;
 
   /**
    * Asks for text. The value is the text.

@@ -120,8 +120,55 @@ test('who is reminded of a question, and who may answer then', async () => {
   ]);
 });
 
+test('which call an answer permits', async () => {
+  const asks = 'a: { message: "Pay?", approves: b, depends_on: [c] }';
+  const graph = await onlyGraph(
+    workflow(
+      `c: { call: get }\nb: { call: pay, args: { n: $n, of: $c.id } }\n${asks}`,
+      '{ n: { type: int } }',
+    ),
+  );
+  expect(graph.nodes).toMatchObject([
+    { id: 'c' },
+    { id: 'a', kind: 'ask', mode: 'confirm', approves: 'b' },
+    { id: 'b', when: { root: 'steps', path: ['a', 'confirmed'] } },
+  ]);
+  const xml = `<workflows><workflow id="w" description="d">
+    <params><param name="n" type="int"/></params>
+    <graph>
+      <step id="c"><call tool="get"/></step>
+      <step id="b"><call tool="pay"/><args><arg name="n" value="$n"/><arg name="of" value="$c.id"/></args></step>
+      <yield id="a" message="Pay?" approves="b" depends_on="c"/>
+    </graph></workflow></workflows>`;
+  expect(canonicalGraph(await onlyGraph(xml, 'xml'))).toBe(canonicalGraph(graph));
+  const durable = await onlyGraph(
+    'name: d\nsteps:\n  - { id: sure, type: prompt, prompt_type: confirm, message: Go?, approves: go }\n  - { id: go, type: mcp_call, tool: deploy, parameters: { to: live } }\n',
+  );
+  expect(durable.nodes).toMatchObject([{ approves: 'go' }, { when: { path: ['sure', 'confirmed'] } }]);
+});
+
 describe('faults', () => {
   test.each([
+    [
+      'a: { yield: x, approves: d }\nb: { call: get }',
+      ['SW4057 question `a` cannot approve a call: `d` is not a call in its list of steps'],
+    ],
+    [
+      'a: { yield: x, approves: b }\nc: { call: get }\nb: { call: pay, args: { of: $c } }',
+      ['SW4057 question `a` cannot approve a call: `b` reads `c`, which is not known when it is asked'],
+    ],
+    [
+      'a: { yield: x, approves: b }\nb: { call: pay, args: { by: $a } }',
+      ['SW4057 question `a` cannot approve a call: `b` reads its answer'],
+    ],
+    [
+      'a: { yield: x, approves: b }\nc: { yield: y, approves: b }\nb: { call: pay }',
+      ['SW4057 question `c` cannot approve a call: `a` approves `b` as well'],
+    ],
+    [
+      'a: { yield: x, approves: b, expects: { ok: { type: bool } } }\nb: { call: pay }',
+      ['SW5011 node `a` has `approves` and `expects`'],
+    ],
     [
       'a: { yield: x, expects: { ok: { type: bool } }, escalate_to: lead }',
       [

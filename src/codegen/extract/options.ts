@@ -4,6 +4,7 @@ import type {
   AskModelOptions,
   AskOptions,
   AskValueOptions,
+  ConfirmOptions,
   ForEachOptions,
   GotoOptions,
   ParallelOptions,
@@ -377,6 +378,11 @@ const askRules: Rules<AskOptions> = {
   escalateTo: { expected: "who may answer after the reminder: `role('manager')`" },
 };
 
+const confirmRules: Rules<ConfirmOptions> = {
+  ...askRules,
+  approves: { expected: 'a call: `call(Tool, { … })`' },
+};
+
 const askModelRules: Rules<AskModelOptions> = {
   ...orderRules,
   schema: { accepts: isJsonObject, expected: "a JSON Schema, written out: `{ type: 'string' }`" },
@@ -393,7 +399,7 @@ const verbRules: Readonly<Partial<Record<VerbWithOptions, OptionRules>>> = {
   goto: gotoRules,
   fail: failRules,
   'ask.info': askRules,
-  'ask.confirm': askRules,
+  'ask.confirm': confirmRules,
   'ask.text': askRules,
   'ask.choice': askRules,
   'ask.pick': askRules,

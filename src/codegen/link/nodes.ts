@@ -324,6 +324,10 @@ function writtenIdOf(call: CallSyntax): string | undefined {
       // With a function by name as `transform`, the id is that of the node before.
       return transform === undefined || transform.kind === 'arrow' ? idIn(call) : undefined;
     }
+    case 'ask.confirm': {
+      const approved = optionOf(call, 'approves');
+      return approved?.kind === 'call' ? writtenIdOf(approved) : undefined;
+    }
     case 'run':
     case 'shell':
     case 'delegate':

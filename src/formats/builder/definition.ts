@@ -96,6 +96,8 @@ export interface AskDefinition extends StepDetails {
   readonly answerBy?: readonly Answerer[];
   readonly remindAfterMs?: number;
   readonly escalateTo?: readonly Answerer[];
+  /** Of a confirmation: the id of the call that a yes permits. */
+  readonly approves?: string;
 }
 
 /** An agent of the client: its class, its name with `@` before it, or null for the one that drives the run. */

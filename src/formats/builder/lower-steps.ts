@@ -201,7 +201,7 @@ export class StepLowering {
 
   #ask(definition: AskDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
     const { nodes, scope } = this.#context;
-    const { mode, binding, schema, remindAfterMs } = definition;
+    const { mode, binding, schema, remindAfterMs, approves } = definition;
     const attempts = this.#attempts(definition, origin, source);
     const guidance = this.#text('guidance', definition, origin);
     const resources = this.#resources(definition, source);
@@ -210,7 +210,7 @@ export class StepLowering {
     const expects = schema && { expects: this.#schema(schema, id, source) };
     const answerBy = this.#answerers('answerBy', definition, id, source);
     const escalateTo = this.#answerers('escalateTo', definition, id, source);
-    const answering = defined({ answerBy, remindAfterMs, escalateTo });
+    const answering = defined({ answerBy, remindAfterMs, escalateTo, approves });
     if (binding !== undefined) scope.bind(binding, answerOf(mode, id, source));
     const details = this.#details(definition, origin);
     const more = { ...resources, ...guidance, ...attempts, ...details, source };

@@ -2,6 +2,7 @@ import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonSchema } from '../../graph/json.js';
 import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
+import { whenApproved } from '../../graph/nodes.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { lineOf, NodeList, Origins, Scope } from './context.js';
 import { type ArgumentDefinition, strategyOf, type WorkflowDefinition } from './definition.js';
@@ -76,7 +77,7 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
     description,
     inputs,
     instructions,
-    nodes: nodes.all,
+    nodes: whenApproved(nodes.all),
     ...defined({ errorStrategy }),
     source,
   };

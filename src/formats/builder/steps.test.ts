@@ -104,6 +104,20 @@ describe('questions', () => {
     ]);
   });
 
+  test('say which call a yes permits', () => {
+    const pay = step(toolHandle('pay')).arg('amount', constant(3));
+    const { graph } = start
+      .step(ask.confirm('Pay?', { approves: 'pay' }))
+      .step(pay)
+      .build();
+    expect(graph.nodes).toMatchObject([
+      { mode: 'confirm', approves: 'pay' },
+      { tool: 'pay', when: { path: ['confirm', 'confirmed'] } },
+    ]);
+    const early = start.step(pay).step(ask.confirm('Pay?', { approves: 'note' }).bind('sure'));
+    expect(problems(early)).toEqual([expect.stringContaining("'note' is not a call in its list of steps")]);
+  });
+
   test('say when they are reminded of, and who may answer then', () => {
     const late = { remindAfterMs: 60_000, escalateTo: role('manager') } as const;
     const { graph } = start.step(ask.confirm('Sure?', late)).step(ask.text('When?')).build();

@@ -175,6 +175,16 @@ export interface ValueOptions {
   readonly schema: JsonSchema;
 }
 
+/** Options of `ask.confirm`. */
+export interface ConfirmOptions extends AskOptions {
+  /**
+   * The id of a later call: its binding, or else the name of its tool. The question shows the tool and its whole input; a
+   * yes permits this call alone, and a no skips it. If the input differs by then, the question is asked again. Default:
+   * the answer is a value only.
+   */
+  readonly approves?: string;
+}
+
 function asking(mode: AskDefinition['mode'], message: string, more: Partial<AskDefinition> = {}): AskBuilder {
   return new AskBuilder({ kind: 'ask', mode, message: text(message), resources: [], ...more });
 }
@@ -198,6 +208,7 @@ function answerers(option: AskOptions['answerBy']): readonly Answerer[] | undefi
  * ```ts
  * ask.confirm('Add {task} to {page.title}?').bind('sure')
  * ask.confirm('Pay {total}?', { answerBy: role('lead', { except: owner() }) }).bind('approved')
+ * ask.confirm('Pay now?', { approves: 'paid' })
  * ask.model('A title for {task}', { schema: { type: 'string' } }).bind('title')
  * ```
  */
@@ -205,8 +216,8 @@ export const ask = {
   /** Tells the user something. It has no value. */
   info: (message: string, options?: AskOptions): AskBuilder => asking('info', message, answeredBy(options)),
   /** Asks for a yes or no. Its value is a boolean. */
-  confirm: (message: string, options?: AskOptions): AskBuilder =>
-    asking('confirm', message, answeredBy(options)),
+  confirm: (message: string, { approves, ...options }: ConfirmOptions = {}): AskBuilder =>
+    asking('confirm', message, { ...answeredBy(options), ...defined({ approves }) }),
   /** Asks for a text, which is its value. */
   text: (message: string, options?: AskOptions): AskBuilder => asking('text', message, answeredBy(options)),
   /** Asks to choose one of several texts, which is its value. */

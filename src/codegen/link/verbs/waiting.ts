@@ -7,13 +7,14 @@ import type { AskNode } from '../../../graph/kinds/waits.js';
 import { nearestName } from '../../../graph/names.js';
 import { readStatic } from '../../extract/read-options.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
-import { type CallSyntax, symbolOf, unwrap } from '../../verbs.js';
+import { type CallSyntax, stepVerbOf, symbolOf, unwrap } from '../../verbs.js';
 import { describeGiven } from '../describe.js';
 import { lowerExpression } from '../expressions.js';
 import {
   boundTo,
   boundToNothing,
   boundToProperty,
+  guarded,
   type NodeCore,
   propertyOf,
   type StepOutcome,
@@ -49,6 +50,9 @@ export function linkAsk(linker: Linker, mode: AskMode, call: CallSyntax): StepOu
     case 'info':
       return asked && linker.outcome({ ...asked, mode }, more, boundToNothing);
     case 'confirm':
+      return argument?.syntax.approves === undefined
+        ? asked && answered(linker, ANSWERS[mode], { ...asked, mode })
+        : linkApproval(linker, asked && { ...asked, mode }, argument.syntax.approves);
     case 'text':
       return asked && answered(linker, ANSWERS[mode], { ...asked, mode });
     case 'choice': {
@@ -60,6 +64,34 @@ export function linkAsk(linker: Linker, mode: AskMode, call: CallSyntax): StepOu
     default:
       return mode satisfies never;
   }
+}
+
+/** `approves: call(…)`: the step is the call, which waits for a yes to the question before it. */
+function linkApproval(
+  linker: Linker,
+  asked: (Parameters<Linker['outcome']>[0] & { readonly kind: 'ask' }) | undefined,
+  syntax: ExpressionSyntax,
+): StepOutcome | undefined {
+  const { scope, prefix } = linker;
+  const verb = stepVerbOf(unwrap(syntax));
+  if (verb !== 'call' && verb !== 'onClient')
+    return refuse(
+      linker,
+      syntax.place,
+      'an approval of what is not a call',
+      'write `call(Tool, { … })` here',
+    );
+  const outcome = linker.part(syntax, { id: scope.id, prefix });
+  const at = outcome?.nodes.findLastIndex(({ core }) => core.kind === 'call') ?? -1;
+  const call = outcome?.nodes[at];
+  if (outcome === undefined || call === undefined || asked === undefined) return undefined;
+  const id = scope.ids.next(`${prefix}.approval`);
+  const question = linker.outcome({ ...asked, approves: call.id }, { ...linker.limit(), id });
+  const rest = guarded(
+    { ...outcome, nodes: outcome.nodes.slice(at) },
+    propertyOf(id, ANSWERS.confirm, false),
+  );
+  return { ...rest, nodes: [...outcome.nodes.slice(0, at), ...question.nodes, ...rest.nodes] };
 }
 
 function optionsOf(

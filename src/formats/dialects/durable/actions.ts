@@ -97,15 +97,17 @@ export function lowerPrompt({ reports, spec, templates }: StepContext): StepPart
   };
   misplaced('options', 'choice');
   misplaced('validation', 'text');
+  misplaced('approves', 'confirm');
   if (mode === 'choice' && options === undefined) fields.require('options');
   if (options !== undefined && options.kind !== 'list' && options.kind !== 'text')
     fields.mismatch('options', options, 'a list of texts');
   const where = `\`validation\` of ${fields.where}`;
   const expects = validation && mode === 'text' ? textSchema(reports, validation, where) : undefined;
   const choices = options && templates.value(options);
+  const approves = mode === 'confirm' ? literalOf(reports, fields, 'approves')?.value : undefined;
   if (text === undefined || mode === undefined) return undefined;
   const message = templates.text(text, 'reader');
-  const own = defined({ expects, options: mode === 'choice' ? choices : undefined });
+  const own = defined({ expects, approves, options: mode === 'choice' ? choices : undefined });
   if (mode === 'choice' && choices === undefined) return undefined;
   return { kind: 'ask', mode, message, ...own };
 }

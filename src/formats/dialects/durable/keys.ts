@@ -224,6 +224,11 @@ export const STEPS = {
     },
     options: { description: 'What a `choice` is of.', schema: { anyOf: [TEXT, listOf({})] } },
     validation: { description: 'What holds for a `text`.', schema: ref('validation') },
+    approves: {
+      description:
+        'Of a `confirm`: the later `mcp_call` that a yes permits, with the parameters that the question shows.',
+      schema: TEXT,
+    },
   },
   wait: {
     ...optional,

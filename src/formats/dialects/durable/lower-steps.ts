@@ -4,6 +4,7 @@ import type { DictEntry, Expr } from '../../../graph/expression/tree.js';
 import { type OwnPart, wholeNumber } from '../../../graph/kinds/descriptor.js';
 import type { Node, NodeBase, Scope } from '../../../graph/kinds/node.js';
 import { DEFAULT_LOOP_MAX, MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES } from '../../../graph/limits.js';
+import { whenApproved } from '../../../graph/nodes.js';
 import type { LocatedMap } from '../../text/located.js';
 import { lowerDelegate, lowerMcpCall, lowerPrompt, lowerShell, lowerWait } from './actions.js';
 import type { StepContext, StepPart, StepsContext } from './context.js';
@@ -176,7 +177,7 @@ function checkTask({ reports, spec }: StepContext, task: Task, sequential: boole
 /** Lowers steps: each waits for the one before, and runs unless that one failed. */
 export function lowerSteps(list: StepList, context: StepsContext, chain = new Chain()): readonly Node[] {
   for (const spec of list.steps) lowerStep(spec, context, chain);
-  return chain.nodes;
+  return whenApproved(chain.nodes);
 }
 
 /** Nodes in a row. */

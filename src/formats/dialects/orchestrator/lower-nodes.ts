@@ -5,6 +5,7 @@ import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../../gra
 import { DEFAULT_LOOP_MAX, MAX_JUMPS } from '../../../graph/limits.js';
 import type { BranchNode } from '../../../graph/model.js';
 import { failureCodeFault } from '../../../graph/names.js';
+import { whenApproved } from '../../../graph/nodes.js';
 import { lowerCondition } from '../../references/expression.js';
 import { asBoolean } from '../../references/functions.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
@@ -41,8 +42,8 @@ export interface LoweredScope {
 export function lowerScope(scope: ScopeSpec, context: LoweringContext): LoweredScope {
   const siblings = scope.nodes.map(({ id }) => id);
   const references = new ReferenceLowering(context.reports, context.names.scopeOf(scope));
-  const inWritingOrder = scope.nodes.flatMap(
-    (spec) => lowerNode({ ...context, spec, references, siblings }) ?? [],
+  const inWritingOrder = whenApproved(
+    scope.nodes.flatMap((spec) => lowerNode({ ...context, spec, references, siblings }) ?? []),
   );
   const dependencies = dependenciesOf(inWritingOrder);
   for (const { reference, reader } of implicitEdges(dependencies)) {

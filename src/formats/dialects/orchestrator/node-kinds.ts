@@ -29,7 +29,7 @@ const KEYS: Readonly<
   },
   repeat: { marks: ['repeat'], others: ['until', 'max_iterations', 'delay', 'on_limit', 'on_error'] },
   yield: {
-    marks: ['expects', 'yield'],
+    marks: ['expects', 'yield', 'approves'],
     others: ['message', 'answer_by', 'except', 'remind_after', 'escalate_to'],
   },
   wait: { marks: ['wait', 'wait_until'], others: [] },

@@ -21,8 +21,20 @@ export function lowerYield(context: NodeContext, base: NodeBase): AskNode | unde
   const message = fields.text('message') ?? fields.text('yield');
   if (message === undefined) fields.require('message');
   const expects = fields.object('expects');
-  if (expects === undefined) fields.require('expects');
+  const approves = fields.text('approves');
+  if (expects === undefined && approves === undefined) fields.require('expects');
   const answering = answeringOf(context);
+  if (approves !== undefined) {
+    const problem = 'has `approves` and `expects`: the answer to an approval is yes or no, remove `expects`';
+    if (expects !== undefined) reports.report('SW5011', spec.at, { node: spec.id, problem });
+    if (message === undefined || !checkLiteral(reports, approves, 'approves')) return undefined;
+    const question = {
+      mode: 'confirm',
+      message: references.text(message),
+      approves: approves.value,
+    } as const;
+    return { ...base, kind: 'ask', ...question, ...answering };
+  }
   if (message === undefined || expects === undefined) return undefined;
   return {
     ...base,

@@ -126,6 +126,7 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
       except: 'text',
       remind_after: 'number',
       escalate_to: 'names',
+      approves: 'text',
       timeout: 'number',
     },
     children: ['expects', 'output'],

@@ -35,6 +35,7 @@ export const NODE_KEYS: Readonly<Record<string, string>> = {
   wait_until: 'Until when the workflow waits: a time such as `2026-12-24T18:00:00Z`, or a reference to one.',
   answer_by: 'Who may answer: roles, or `owner` for the owner of the run, which is the default.',
   remind_after: 'When a reminder of an open question is given: milliseconds, or a time such as `4h`.',
+  approves: 'The call that a yes permits, with the input that the question shows.',
   escalate_to: 'Who may answer as well after the reminder: roles, or `owner`.',
   except: '`owner`: the owner of the run may not answer, even with the role.',
   expects: 'What the answer has, as parameters.',

@@ -71,6 +71,7 @@ function nodeValues(): Values {
       answer_by: ref('names'),
       escalate_to: ref('names'),
       remind_after: ref('duration'),
+      approves: text,
       except: { enum: ['owner'] },
     },
     ...{ expects: ref('parameters'), yield: text, message: text, code: text },
