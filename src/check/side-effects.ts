@@ -59,7 +59,7 @@ export function checkNeverUndone({ graph, nodes }: WorkflowPlan): Diagnostic[] {
   });
 }
 
-/** SW4057: questions that approve what is no call of their list, or a call whose input is not known when they are asked. */
+/** SW4057: questions that approve another thing than a call of their list, or a call with an input that is not known by then. */
 export function checkApprovals(plan: WorkflowPlan): Diagnostic[] {
   const { graph, nodes, byId } = plan;
   return nodes.flatMap((planned) => {

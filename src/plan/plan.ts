@@ -175,7 +175,7 @@ export const planFailures = {
     code: 'E_GRAPH',
     message: `Node '${node}' goes back to '${target}', which its scope does not declare before it.`,
   }),
-  /** A question approves what is no call of its scope, or one that another question approves. */
+  /** A question approves another thing than a call of its scope, or one that another question approves. */
   approval: (node: string, target: string): PlanFailure => ({
     code: 'E_GRAPH',
     message: `Node '${node}' approves '${target}', which has to be a call of its scope that no other question approves.`,

@@ -76,7 +76,7 @@ describe('N15: a question that approves a call', () => {
     ]);
   });
 
-  test('fails a call without a condition for a no, and for a yes that nobody gave', () => {
+  test('fails a call without a condition for a no, and for a yes of a fallback', () => {
     const sure = ask('sure', 'confirm', { approves: 'paid', timeoutMs: 5 });
     const no = new Run(graph([sure, call('paid')])).answers('sure', { confirmed: false });
     expect(no.state.run.failure).toMatchObject({ code: 'E_NOT_APPROVED' });
@@ -94,7 +94,7 @@ describe('N15: a question that approves a call', () => {
     const run = new Run(graph(nodes)).answers('sure', { confirmed: true }).returns('paid', 1);
     expect(run.calls).toHaveLength(1);
     expect(run.commands).toMatchObject([
-      { action: { approves: { askedAgain: expect.stringContaining('made once more') } } },
+      { action: { approves: { askedAgain: expect.stringContaining('made again') } } },
     ]);
     expect(run.answers('sure', { confirmed: true }).calls).toHaveLength(2);
   });

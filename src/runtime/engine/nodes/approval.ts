@@ -16,7 +16,7 @@ import { startOver } from './control-flow.js';
 
 // A question approves one call: its tool, and the input that it has when the question is asked. [N15]
 
-/** What a question shows of the call that it approves; undefined for one that approves none. */
+/** The call that a question approves, as it is shown; undefined without one. */
 export function approvalOf(
   transition: Transition,
   node: NodeRecord,
@@ -54,7 +54,7 @@ export function isApproved(transition: Transition, call: NodeRecord): boolean {
     return false;
   }
   const next = callBy(transition, call);
-  // A call whose input has no value fails by itself.
+  // A call fails by itself if its input has no value.
   if (!next.ok || isSame(approved, next.value)) return true;
   startOver(transition, call.scope, [question, call]);
   question.set('askedAgain', changeBetween(approved, next.value));
@@ -73,7 +73,7 @@ export function isYes({ output = null }: Pick<NodeRecord, 'output'>): boolean {
 /** Why an approval does not hold for a call. */
 function changeBetween(before: Approval | undefined, { tool, input, digest }: Approval): string {
   if (before === undefined) return 'it was approved without its input';
-  if (before.digest === digest) return 'the call it was for was made, and is to be made once more';
+  if (before.digest === digest) return 'the call it was for was made, and is to be made again';
   if (before.tool !== tool) return `its tool was '${before.tool}'`;
   const names = [...new Set([...Object.keys(before.input), ...Object.keys(input)])].filter(
     (name) => canonicalJson(pick(before.input, name)) !== canonicalJson(pick(input, name)),
