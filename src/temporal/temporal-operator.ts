@@ -122,7 +122,7 @@ class TemporalOperator implements StoreOperator {
       yield {
         run,
         outcome: await this.#with((client, reader) =>
-          applies ? this.#moved(client, reader, run, target) : reader.verdict(run, target),
+          applies ? this.#moved(client, reader, run, target) : reader.judge(run, target),
         ),
       };
   }
@@ -134,8 +134,8 @@ class TemporalOperator implements StoreOperator {
     run: StoredHead,
     target: MigrationTarget,
   ): Promise<MigrationOutcome> {
-    const verdict = await reader.verdict(run, target);
-    if (verdict.kind !== 'safe') return verdict;
+    const outcome = await reader.judge(run, target);
+    if (outcome.kind !== 'safe') return outcome;
     const { graph, tools, mapping, isPrivate } = target;
     const move = {
       ...{ graph, tools, mapping: Object.fromEntries(mapping) },
@@ -148,7 +148,7 @@ class TemporalOperator implements StoreOperator {
     const { code, message = '' } = response?.failure ?? {};
     if (code !== undefined && code !== NOT_MOVED) throw new StoreError('unsupported', this.path, message);
     // It has gone on since it was compared.
-    const later = await reader.verdict(run, target);
+    const later = await reader.judge(run, target);
     return later.kind === 'safe' ? { kind: 'held' } : later;
   }
 
@@ -266,7 +266,7 @@ class TemporalReader implements StoreReader {
   }
 
   /** Compares a run with the workflow of today. */
-  async verdict({ id }: StoredHead, target: MigrationTarget): Promise<MigrationOutcome> {
+  async judge({ id }: StoredHead, target: MigrationTarget): Promise<MigrationOutcome> {
     const { loaded, started } = (await this.stored(workflowIdOf(id))).stored;
     return judgeMove(loaded, started.graph, target);
   }

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { type StdioServer, StdioSession } from './dev-stdio.js';
 
-/** Both ends of a pipe whose messages a test reads in turn. */
+/** Both ends of a pipe. A test reads its messages in turn. */
 class Pipe {
   readonly stream = new PassThrough();
   readonly #lines: string[] = [];

@@ -7,7 +7,7 @@ export interface StdioServer {
   readonly stdout: Readable;
 }
 
-/** A message of JSON-RPC, as far as a session looks into it. */
+/** The fields of a JSON-RPC message that a session reads. */
 interface Message {
   readonly jsonrpc: '2.0';
   readonly id?: string | number | null;
@@ -42,7 +42,7 @@ export class StdioSession {
   #servers = 0;
   #onAnswer = (): void => {};
 
-  /** @param report - is called with each line of a server that is no message. */
+  /** @param report - is called with each line of a server that is not a message. */
   constructor(fromClient: Readable, toClient: Writable, report: (line: string) => void) {
     this.#toClient = toClient;
     this.#report = report;
@@ -117,7 +117,7 @@ export class StdioSession {
 
   #ofClient(line: string): void {
     const message = messageOf(line);
-    // The server answers what is no message.
+    // The server answers a line that is not a message.
     if (message === undefined) return void this.#server?.stdin.write(`${line}\n`);
     if (this.#server === undefined) this.#waiting.push(message);
     else this.#forward(message, this.#server);
