@@ -88,6 +88,17 @@ test('the README and the indexes lead to every page', () => {
   expect(PAGES.filter((file) => !led.includes(file))).toEqual([]);
 });
 
+test('the index of the documentation has the sections of the site', () => {
+  expect([...page('docs/README.md').matchAll(/^## (.*)$/gm)].map(([, name]) => name)).toEqual([
+    'Start',
+    'Learn',
+    'Do',
+    'Reference',
+    'Codes',
+    'Trust',
+  ]);
+});
+
 describe('the rule', () => {
   test('finds links to missing pages and sections', () => {
     const markdown =
