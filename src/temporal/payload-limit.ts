@@ -65,7 +65,7 @@ export class PayloadLimit {
     let payloads: Awaited<ReturnType<PayloadCodec['encode']>> = [
       { metadata: { encoding: JSON_PLAIN }, data },
     ];
-    for (const codec of this.#codecs.toReversed()) payloads = await codec.encode(payloads);
+    for (const codec of this.#codecs) payloads = await codec.encode(payloads);
     const size = payloads.reduce((sum, payload) => sum + (payload.data?.length ?? 0), 0);
     return size <= this.bytes ? undefined : tooLarge(what, part, size, this.bytes);
   }

@@ -11,6 +11,7 @@ import type { Failure } from '../runtime/engine/contract.js';
 import { JournalFailedError } from '../runtime/runs/store/journal.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
+import { withCompression } from './compression.js';
 import { nameOf, type ResolvedOptions } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
 import {
@@ -75,7 +76,10 @@ export class RunClient {
     }).catch((error: unknown) => {
       throw new StoreError('unreachable', nameOf(options), thrownText(error), error);
     });
-    const client = new sdk.Client({ connection, namespace, ...defined({ dataConverter }) });
+    const client = new sdk.Client({
+      ...{ connection, namespace },
+      dataConverter: withCompression(dataConverter),
+    });
     const [limit, isSearchable] = await Promise.all([
       PayloadLimit.of(connection, options),
       hasSearchAttributes(connection, namespace),

@@ -313,11 +313,14 @@ function hashedQuota(owner: Owner, remoteAddress?: string): string {
   return sha256Hex(quotaOf(owner, remoteAddress)).slice(0, 32);
 }
 
-/** What Temporal's web page shows of a workflow: its description and its steps. Temporal refuses more than 20,000 bytes. */
+/**
+ * What Temporal's web page shows of a workflow: its description and its steps. Texts with 10 KiB would be compressed, and a
+ * character has up to three bytes.
+ */
 export function shownTextsOf(graph: Graph): { readonly summary: string; readonly details: string } {
   const steps = planLines(planOf(graph), () => undefined).map(
     ({ number, depth, text }) => `${'   '.repeat(depth)}${number}. ${text}`,
   );
   const text = [graph.description ?? '', steps.join('\n')].filter(Boolean).join('\n\n');
-  return { summary: clip(graph.name), details: clipText(text, 5_000) };
+  return { summary: clip(graph.name), details: clipText(text, 3_400) };
 }

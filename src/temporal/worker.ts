@@ -5,6 +5,7 @@ import { thrownText } from '../runtime/tools/exceptions.js';
 import type { Log } from '../runtime/tools/log.js';
 import { activitiesOf } from './activities.js';
 import { bundleInterpreter } from './bundle.js';
+import { withCompression } from './compression.js';
 import type { ResolvedOptions } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
 import { loadSdk } from './sdk.js';
@@ -39,7 +40,7 @@ export async function startWorkerOf(
       stickyQueueScheduleToStartTimeout: STICKY_MS,
       ...(typeof worker === 'object' ? worker : {}),
       ...{ connection, namespace, taskQueue, workflowBundle },
-      ...defined({ dataConverter }),
+      dataConverter: withCompression(dataConverter),
       activities: activitiesOf({ ...options, limit }, activity),
     });
     return new OwnWorker(running, connection, options.log);

@@ -11,6 +11,7 @@ import type { Envelope } from '../../src/runtime/runs/run/envelope.js';
 import type { Waiter } from '../../src/runtime/runs/run-store.js';
 import { envelopeIn } from '../../src/runtime/runs/store.fixture.js';
 import type { CallContext, ToolOutcome } from '../../src/runtime/tools/port.js';
+import { withCompression } from '../../src/temporal/compression.js';
 import type { TemporalOptions } from '../../src/temporal/index.js';
 import { digestOf, type LoggedTransition, workflowIdOf } from '../../src/temporal/protocol.js';
 import { isNightly } from '../nightly.js';
@@ -198,6 +199,7 @@ describeTemporal('random graphs', () => {
   beforeAll(async () => {
     client = new Client({
       connection: await Connection.connect({ address: inject('temporalAddress') ?? '' }),
+      dataConverter: withCompression(),
     });
   });
   afterAll(() => client.connection.close());

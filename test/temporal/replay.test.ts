@@ -7,6 +7,7 @@ import type { Graph } from '../../src/graph/model.js';
 import { ask, body, foreach, parallel, undo, wait } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
+import { withCompression } from '../../src/temporal/compression.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
@@ -21,7 +22,10 @@ const folder = new URL(`./histories/${RELEASE}/`, import.meta.url);
 const { History } = proto.api.history.v1;
 
 const replay = (history: unknown) =>
-  Worker.runReplayHistory({ workflowBundle: { codePath: inject('temporalBundle') } }, history);
+  Worker.runReplayHistory(
+    { workflowBundle: { codePath: inject('temporalBundle') }, dataConverter: withCompression() },
+    history,
+  );
 
 const count = (id: string) => call(id, {}, { tool: 'tool-a' });
 const answered = graph(chain(count('a'), ask('sure'), done('out', step('sure'))));

@@ -7,6 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import type { Json } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
+import { withCompression } from '../../../src/temporal/compression.js';
 import { type TemporalOptions, temporal, writeBundle } from '../../../src/temporal/index.js';
 import { workflowIdOf } from '../../../src/temporal/protocol.js';
 import { findServer } from '../../../test/temporal/find-server.js';
@@ -149,13 +150,13 @@ async function replayRow(
     const { workflowId } = await contestants[name].run('line', sizes.temporal.line * REPLAYED_LINES);
     const history = await client.workflow.getHandle(workflowId).fetchHistory();
     const events = (history.events?.length ?? 0) / 1_000;
-    const workflowBundle = { codePath: bundles[name] };
+    const options = { workflowBundle: { codePath: bundles[name] }, dataConverter: withCompression() };
     return async () => {
       const histories = Array.from({ length: 1 + REPLAYS }, (_, index) => ({
         ...{ workflowId: `${index}`, history },
       }));
       let begin = Number.NaN;
-      for await (const { error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+      for await (const { error } of Worker.runReplayHistories(options, histories)) {
         if (error !== undefined) throw error;
         if (Number.isNaN(begin)) begin = cpuTime();
       }
