@@ -154,7 +154,7 @@ function shownState(state: ShownNodeState): PageState {
 }
 
 /** A length of time in its greatest units: `350 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
-function duration(ms: number): string {
+export function duration(ms: number): string {
   if (ms < 1_000) return `${ms} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);

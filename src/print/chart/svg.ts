@@ -15,6 +15,8 @@ export interface SvgOptions {
   readonly states?: ReadonlyMap<string, BoxState>;
   /** Whether it is a part of a page, which has the style sheet and handles its boxes. Default: false. */
   readonly isPart?: boolean;
+  /** The address that a box of a part leads to, by its key. Default: the script of the page handles boxes. */
+  readonly linkOf?: (key: string) => string;
   /** Makes the ids of the chart unique in a page. Default: empty. */
   readonly idPrefix?: string;
 }
@@ -22,12 +24,12 @@ export interface SvgOptions {
 /** A chart as a self-contained SVG image. The same chart gives the same bytes. */
 export function printSvg(
   chart: Chart,
-  { states = new Map(), isPart = false, idPrefix = '' }: SvgOptions = {},
+  { states = new Map(), isPart = false, idPrefix = '', linkOf }: SvgOptions = {},
 ): string {
   const sized = sizeGroup(chart.group, states);
   const width = sized.width + 2 * MARGIN;
   const height = sized.height + 2 * MARGIN;
-  const printing: Printing = { states, isPart, marker: `${idPrefix}arrow` };
+  const printing: Printing = { states, isPart, linkOf, marker: `${idPrefix}arrow` };
   const body = printGroup(sized, { x: MARGIN, y: MARGIN }, printing);
   const root = isPart
     ? `<svg class="chart" viewBox="0 0 ${width} ${height}" aria-label="${escapeXml(chart.name)}">`
@@ -142,6 +144,7 @@ function widest(lines: readonly string[], fontSize: number): number {
 interface Printing {
   readonly states: States;
   readonly isPart: boolean;
+  readonly linkOf: SvgOptions['linkOf'];
   /** The beginning of the ids of arrow heads. */
   readonly marker: string;
 }
@@ -182,9 +185,11 @@ function printBox(sized: SizedBox, at: Point, printing: Printing): string[] {
   const { box, title, lines, stateLines, width, height, headHeight, groups } = sized;
   const state = printing.states.get(box.key);
   const states = state === undefined ? '' : ` s-${stateClass(state.status)}`;
-  const handled = printing.isPart ? ' tabindex="0" role="button"' : '';
+  const { isPart, linkOf } = printing;
+  const handled = isPart && linkOf === undefined ? ' tabindex="0" role="button"' : '';
   const text = `${title.join(' ')}: ${[...lines, ...stateLines].join(' ')}`;
-  const label = printing.isPart ? ` aria-label="${escapeXml(text)}"` : '';
+  const label = isPart ? ` aria-label="${escapeXml(text)}"` : '';
+  const link = linkOf && `<a href="${escapeXml(linkOf(box.key))}"${label}>`;
   let x = at.x + Math.round((width - sumOfWidths(groups)) / 2);
   const content = groups.flatMap((group) => {
     const printed = printGroup(group, { x, y: at.y + PADDING + headHeight + PADDING }, printing);
@@ -198,13 +203,14 @@ function printBox(sized: SizedBox, at: Point, printing: Printing): string[] {
   const linesY = titleY + title.length * TITLE_HEIGHT;
   const stateY = linesY + lines.length * LINE_HEIGHT;
   return [
-    `<g class="box k-${box.shape}${states}${groups.length > 0 ? ' around' : ''}" data-key="${escapeXml(box.key)}"${handled}${label}>`,
+    ...(link === undefined ? [] : [link]),
+    `<g class="box k-${box.shape}${states}${groups.length > 0 ? ' around' : ''}" data-key="${escapeXml(box.key)}"${handled}${link === undefined ? label : ''}>`,
     `<rect class="body" x="${at.x}" y="${at.y}" width="${width}" height="${height}" rx="${isRound ? 14 : 6}"/>`,
     `<rect class="bar" x="${at.x + (isRound ? 6 : 0)}" y="${at.y + bar}" width="4" height="${Math.max(8, height - 2 * bar)}" rx="2"/>`,
     ...printLines(title, 'title', TITLE_HEIGHT, { x: textX, y: titleY }),
     ...printLines(lines, 'line', LINE_HEIGHT, { x: textX, y: linesY }),
     ...printLines(stateLines, 'state', LINE_HEIGHT, { x: textX, y: stateY }),
-    '</g>',
+    link === undefined ? '</g>' : '</g></a>',
     ...content,
   ];
 }

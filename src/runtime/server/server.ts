@@ -262,6 +262,10 @@ class RegistryServer implements StepwrightServer {
     return this.#parts.drift?.refusalOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
   }
 
+  startRun(...[workflow, args, context]: Parameters<StepwrightServer['startRun']>) {
+    return this.#catalogue.workflowTools.startRun(workflow, args, this.#identified(context));
+  }
+
   taskSupportOf(tool: string): TaskSupport | undefined {
     const callable = this.#toolOf(tool);
     if (callable !== undefined) return callable.entry.task ?? 'forbidden';

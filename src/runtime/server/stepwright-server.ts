@@ -5,7 +5,7 @@ import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { TaskSupport } from '../../graph/model.js';
 import type { RequestContext } from '../runs/request.js';
-import type { Envelope } from '../runs/run/envelope.js';
+import type { Envelope, RunAnswer } from '../runs/run/envelope.js';
 import type { Caller } from '../runs/run/owner.js';
 import type { AnyClass, Registry, TypesOfGraph } from '../tools/registry.js';
 import type { Telemetry } from '../tools/telemetry.js';
@@ -69,6 +69,8 @@ export interface StepwrightServer {
     input: Readonly<Record<string, unknown>>,
     request: RequestContext,
   ): Promise<ToolResult>;
+  /** Starts a run of a workflow, also of one that clients are not offered. Resolves when it is stored. @internal */
+  startRun(workflow: string, args: JsonObject, request: RequestContext): Promise<RunAnswer>;
   /** How a tool may be called as a task. Undefined for a tool that the server does not have. */
   taskSupportOf(tool: string): TaskSupport | undefined;
   /** The input schema of a tool of the registry, for adapters that check more than the input by it. @internal */

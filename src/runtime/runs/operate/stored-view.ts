@@ -207,6 +207,15 @@ interface RunNodeState {
   readonly reason?: SkipReason;
   /** That of the last failed item. */
   readonly failure?: Failure;
+  /** Of its last call. */
+  readonly call?: ShownCall;
+}
+
+/** A call of a step, with its result if it has returned one. Secrets are masked. */
+interface ShownCall {
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly result?: Json;
 }
 
 /** What decides the status of a node with several items. */
@@ -229,6 +238,7 @@ interface OpenState {
   endedAt?: number;
   reason?: SkipReason;
   failure?: Failure;
+  call?: ShownCall;
 }
 
 /**
@@ -236,7 +246,7 @@ interface OpenState {
  * `sub` runs. Times are those of its log; without a whole log, as that of a fork, the states alone are known.
  */
 function runNodeStates(source: ForkSource, mask: RunMask): ReadonlyMap<string, RunNodeState> {
-  const states = hasWholeLog(source) ? replayed(source) : stored(source);
+  const states = hasWholeLog(source) ? replayed(source, mask) : stored(source);
   const byNode = new Map<string, OpenState[]>();
   for (const [key, state] of states) {
     const node = key.replaceAll(/\[\d+\]/g, '');
@@ -262,14 +272,17 @@ function stored({ loaded }: ForkSource): ReadonlyMap<string, OpenState> {
 }
 
 /** The states after a replay of the log. */
-function replayed({ loaded, graph, entries }: ForkSource): ReadonlyMap<string, OpenState> {
+function replayed({ loaded, graph, entries }: ForkSource, mask: RunMask): ReadonlyMap<string, OpenState> {
   const startRow = loaded.rows.find((row) => row.table === 'start');
   if (startRow?.table !== 'start') throw new Error('the run has no start');
   const states = new Map<string, OpenState>();
   let at = startRow.row.startedAt;
-  const replay = new Replay(planOf(graph), 'replay', startRow.row, (events, facts) => {
+  const replay = new Replay(planOf(graph), 'replay', startRow.row, (events, facts, state) => {
     at = events.at(-1)?.at ?? at;
-    for (const fact of facts) take(states, fact, at);
+    for (const fact of facts) {
+      if (fact.kind === 'callIssued' || fact.kind === 'callReturned') takeCall(states, fact, state, mask);
+      take(states, fact, at);
+    }
   });
   for (const events of effectiveEvents(entries)) replay.apply(events);
   return states;
@@ -318,6 +331,29 @@ function take(states: Map<string, OpenState>, fact: Fact, at: number): void {
   }
 }
 
+/** Keeps the last call of a step. What undoes a step is not its call. */
+function takeCall(
+  states: ReadonlyMap<string, OpenState>,
+  fact: Extract<Fact, { kind: 'callIssued' | 'callReturned' }>,
+  state: RunState,
+  mask: RunMask,
+): void {
+  const step = states.get(fact.node);
+  if (step === undefined) return;
+  if (fact.kind === 'callReturned') {
+    const { call } = step;
+    if (call === undefined || !fact.outcome.ok) return;
+    const result = mask.outputOf(fact.node, mask.callResult(fact.outcome.value, fact.command));
+    step.call = { ...call, result };
+  } else if (fact.isCompensation !== true) {
+    const { tool, input } = fact;
+    const command = commandsOf(state).find(({ id }) => id === fact.command);
+    const shown =
+      command?.kind === 'callTool' ? mask.ofCall(command, state).input(input, []) : mask.json(input);
+    step.call = { tool, input: shown as JsonObject };
+  }
+}
+
 function end(state: OpenState, status: NodeStatus, at: number): void {
   state.status = status;
   state.endedAt = at;
@@ -332,6 +368,7 @@ function together(items: readonly OpenState[], mask: RunMask): RunNodeState {
   const isOver = items.every(({ startedAt, endedAt }) => startedAt === undefined || endedAt !== undefined);
   const reason = items.find((item) => item.reason !== undefined)?.reason;
   const failure = items.findLast((item) => item.failure !== undefined)?.failure;
+  const call = items.findLast((item) => item.call !== undefined)?.call;
   return {
     ...{ status, counts },
     attempts: items.reduce((sum, { attempts }) => sum + attempts, 0),
@@ -339,6 +376,7 @@ function together(items: readonly OpenState[], mask: RunMask): RunNodeState {
     ...(ends.length === 0 || !isOver ? {} : { endedAt: ends.reduce((one, other) => Math.max(one, other)) }),
     ...(reason === undefined || status !== 'skipped' ? {} : { reason }),
     ...(failure === undefined ? {} : { failure: maskedFailure(failure, mask) }),
+    ...defined({ call }),
   };
 }
 

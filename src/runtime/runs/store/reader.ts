@@ -95,6 +95,8 @@ export interface ListedRow {
   readonly ref: string;
   readonly workflow: string;
   readonly state: StoredState;
+  /** The subject or the client of its owner. Missing without authentication, and where the store does not keep it. */
+  readonly owner?: string;
   /** In ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;

@@ -358,7 +358,8 @@ export function chooseWorkflow(
   return { workflow, args, warnings: inputs === args ? [] : [STRINGIFIED] };
 }
 
-function unknownName(
+/** Why a name starts no run. */
+export function unknownName(
   name: string,
   workflows: ReadonlyMap<string, ServedWorkflow>,
 ): { readonly failure: Failure } {

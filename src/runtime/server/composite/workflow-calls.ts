@@ -30,6 +30,7 @@ import {
   type OfferedWorkflow,
   type ServedWorkflow,
   taskSupportOf,
+  unknownName,
   versionsOf,
 } from './served-workflows.js';
 import { stepResult } from './step-results.js';
@@ -112,7 +113,7 @@ export class WorkflowCalls {
   async #begin(
     { graph, tool }: Pick<ServedWorkflow, 'graph' | 'tool'>,
     args: JsonObject,
-    { as, secret, mask, cancels, task }: Secrets & Beginning,
+    { as, secret, mask, cancels, task, waits = true }: Secrets & Beginning,
     request: IdentifiedRequest,
   ): Promise<RunAnswer> {
     const { runs, schemas } = this.#options;
@@ -123,7 +124,7 @@ export class WorkflowCalls {
     const waiter = this.#waiter(graph.name, request);
     return runs.start(
       { owner: request.principal, graph, input, ...defined({ task }) },
-      task === undefined ? { ...waiter, cancels } : { ...waiter, request: withoutUser(request), answerMs: 0 },
+      waits ? { ...waiter, cancels } : { ...waiter, request: withoutUser(request), answerMs: 0 },
     );
   }
 
@@ -140,12 +141,33 @@ export class WorkflowCalls {
   ): Promise<RunAnswer> {
     const chosen = workflow === undefined ? await this.#chosen(args, request) : { workflow, args };
     if ('failure' in chosen) return { ok: false, failure: chosen.failure };
-    const { mask, secret } = secretsIn(chosen.workflow.graph, chosen.args);
-    const how = { mask, secret, as: task.tool, cancels: false, task };
+    return this.#stored(chosen.workflow, chosen.args, { as: task.tool, task }, request);
+  }
+
+  /** Starts a run of a workflow, offered or not. Resolves when it is stored. */
+  async startRun(workflow: string, args: JsonObject, request: IdentifiedRequest): Promise<RunAnswer> {
+    const served = this.#options.workflows.get(workflow);
+    if (served === undefined) return { ok: false, ...unknownName(workflow, this.#options.workflows) };
+    return this.#stored(served, args, { as: workflow }, request);
+  }
+
+  /** Starts a run that continues without its request. */
+  async #stored(
+    workflow: ServedWorkflow,
+    args: JsonObject,
+    how: Pick<Beginning, 'as' | 'task'>,
+    request: IdentifiedRequest,
+  ): Promise<RunAnswer> {
+    const { mask, secret } = secretsIn(workflow.graph, args);
     try {
-      return await this.#begin(chosen.workflow, chosen.args, how, request);
+      return await this.#begin(
+        workflow,
+        args,
+        { ...how, mask, secret, cancels: false, waits: false },
+        request,
+      );
     } catch (fault) {
-      const failure = storeFailure(fault, `'${task.tool}'`, this.#options.log);
+      const failure = storeFailure(fault, `'${how.as}'`, this.#options.log);
       if (failure === undefined) throw maskedError(fault, mask);
       return { ok: false, failure };
     }
@@ -359,6 +381,8 @@ interface Beginning {
   /** Whether the run ends with the request. */
   readonly cancels: boolean;
   readonly task?: TaskOrigin;
+  /** Whether the request waits for the run. Default: true. */
+  readonly waits?: boolean;
 }
 
 /** A request that ends before its run: its user cannot be asked by it. */

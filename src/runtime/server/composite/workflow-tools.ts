@@ -109,6 +109,12 @@ export class WorkflowTools {
     return (await this.#calls).startTask(this.#byTool.get(task.tool), args as JsonObject, task, request);
   }
 
+  /** Starts a run of a workflow, offered or not. Resolves when it is stored. */
+  async startRun(workflow: string, args: JsonObject, request: IdentifiedRequest): Promise<RunAnswer> {
+    this.#calls ??= this.#load();
+    return (await this.#calls).startRun(workflow, args, request);
+  }
+
   /** What the call of a tool returns that a run is for. Default: the tool of its workflow. */
   async taskResult(tool: string | undefined, envelope: Envelope): Promise<ToolResult> {
     this.#calls ??= this.#load();

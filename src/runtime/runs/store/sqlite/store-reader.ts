@@ -75,7 +75,7 @@ export class SqliteReader implements StoreReader {
     return this.#reading(() =>
       this.#tables
         .all(
-          `SELECT n, ref, workflow, status, started_at, ended_at, is_open, missing, ${WAITS} OR ${LEFT} AS waits,
+          `SELECT n, ref, workflow, access, status, started_at, ended_at, is_open, missing, ${WAITS} OR ${LEFT} AS waits,
            ${PAUSED} AS paused
            FROM runs ${all} ORDER BY n DESC LIMIT ?`,
           ...values,
@@ -92,6 +92,7 @@ export class SqliteReader implements StoreReader {
     return {
       ...{ n, ref, workflow, startedAt, endedAt: endedAt ?? undefined },
       state: isOpen ? open : status,
+      ...defined({ owner: ownerIn(row.access) }),
       waits: isOpen && open !== 'running' ? this.#waitsOf(n as number, open) : [],
       missing: isOpen ? missingIn(row.missing) : [],
     } as ListedRow;
@@ -164,6 +165,16 @@ export class SqliteReader implements StoreReader {
       throw storeError(error, this.path);
     }
   }
+}
+
+/** The name in an access key; see `accessKey`. */
+function ownerIn(column: unknown): string | undefined {
+  if (typeof column !== 'string' || !column.startsWith('{')) return undefined;
+  const { subject, clientId } = JSON.parse(column) as {
+    readonly subject?: unknown;
+    readonly clientId?: unknown;
+  };
+  return subject === undefined && clientId === undefined ? undefined : String(subject ?? clientId);
 }
 
 function missingIn(column: unknown): readonly Capability[] {
