@@ -1,0 +1,103 @@
+import { escapeXml } from '../graph/printable-text.js';
+
+/** A piece of HTML. Texts become one through {@link html} alone, which escapes them. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Piece = Html | string | number | false | undefined | readonly Piece[];
+
+/** HTML with escaped texts in it: `html`<p>${name}</p>``. `false` and `undefined` leave no text, lists are joined. */
+export function html(strings: TemplateStringsArray, ...pieces: readonly Piece[]): Html {
+  return new Html(strings.map((text, index) => text + textOf(pieces[index])).join(''));
+}
+
+function textOf(piece: Piece): string {
+  if (piece === undefined || piece === false) return '';
+  if (piece instanceof Html) return piece.text;
+  if (typeof piece === 'object') return piece.map(textOf).join('');
+  return escapeXml(String(piece), 'keep');
+}
+
+/** A part of a page. One that is live is replaced when it changes. */
+export interface Part {
+  /** Of its element. */
+  readonly id: string;
+  readonly content: Html;
+}
+
+/** What a page shows. */
+export interface View {
+  readonly title: string;
+  /** The tab that it belongs to. */
+  readonly tab?: 'runs' | 'workflows';
+  readonly parts: readonly Part[];
+  /** The address of its changes, of a page that is live. */
+  readonly live?: string;
+}
+
+interface Frame {
+  /** The name of the store. */
+  readonly store: string;
+  /** Who looks at it. */
+  readonly user: string;
+}
+
+/** A whole page. */
+export function pageOf({ title, tab, parts, live }: View, { store, user }: Frame): string {
+  const link = (name: string, href: string, isOpen: boolean): Html =>
+    html`<a href="${href}"${isOpen && new Html(' aria-current="page"')}>${name}</a>`;
+  const { text } = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Stepwright Studio</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/studio.css">
+<script src="/studio.js" defer></script>
+</head>
+<body${live !== undefined && html` data-live="${live}"`}>
+<a class="skip" href="#main">To the content</a>
+<header class="bar">
+<a class="brand" href="/runs">Stepwright <b>Studio</b></a>
+<nav aria-label="Views">${link('Runs', '/runs', tab === 'runs')}${link('Workflows', '/workflows', tab === 'workflows')}</nav>
+<span class="where" title="The store, and who you are">${store} · ${user}</span>
+${live !== undefined && html`<span id="link" role="status"></span>`}
+</header>
+<main id="main">
+${parts.map(({ id, content }) => html`<section id="${id}">${content}</section>\n`)}</main>
+</body>
+</html>
+`;
+  return text;
+}
+
+/** A time, in UTC. The script of the page shows it in the zone of its reader. */
+export function time(ms: number | string): Html {
+  const iso = new Date(ms).toISOString();
+  return html`<time datetime="${iso}" title="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
+}
+
+/** A status with its colour. */
+export function status(name: string): Html {
+  return html`<span class="status ${/^[a-z]+$/.test(name) ? name : 'other'}">${name}</span>`;
+}
+
+/** A value as JSON; a text as it is. */
+export function json(value: unknown): Html {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'absent');
+  return html`<pre tabindex="0">${text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}\n… ${text.length - MOST_CHARS} more characters` : text}</pre>`;
+}
+
+/** The most characters of a value on a page. */
+const MOST_CHARS = 20_000;
+
+/** Members as a list of names and values. */
+export function members(entries: readonly (readonly [name: string, value: Html | string])[]): Html {
+  return html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}

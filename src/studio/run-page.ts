@@ -1,0 +1,309 @@
+import { type Answerer, describeAnswerers } from '../graph/answerers.js';
+import { defined } from '../graph/defined.js';
+import { isJsonObject, type Json } from '../graph/json.js';
+import type { Graph } from '../graph/model.js';
+import { chartOf } from '../print/chart/chart.js';
+import { duration, shownStates } from '../print/chart/page.js';
+import { printSvg } from '../print/chart/svg.js';
+import { Html, html, json, members, type Part, status, time, type View } from './html.js';
+import type { OpenRun } from './run-source.js';
+
+/** Who looks at a run, and what became of the last form. */
+export interface RunPageOptions {
+  /** Whether the reader of the page may answer a question. */
+  readonly mayAnswer: (answerBy: readonly Answerer[] | undefined) => boolean;
+  /** A secret of the page, which each form sends back. */
+  readonly formKey: string;
+  /** What became of the last form. */
+  readonly notice?: string;
+  readonly version: string;
+}
+
+type RunView = OpenRun['shown']['view'];
+type NodeState = OpenRun['states'] extends ReadonlyMap<string, infer S> ? S : never;
+
+/** The page of one run. Its parts are replaced when the run changes. */
+export function runView(run: OpenRun, options: RunPageOptions): View {
+  const { view } = run.shown;
+  const { notice, version } = options;
+  return {
+    title: `${view.definition.name} ${view.run}`,
+    tab: 'runs',
+    live: `/live/runs/${view.run}?at=${encodeURIComponent(version)}`,
+    parts: [
+      ...(notice === undefined
+        ? []
+        : [{ id: 'notice', content: html`<p class="notice" role="alert">${notice}</p>` }]),
+      ...runParts(run, options),
+    ],
+  };
+}
+
+/** The parts of the page of a run that change. */
+export function runParts(run: OpenRun, options: RunPageOptions): readonly Part[] {
+  const { view } = run.shown;
+  return [
+    { id: 'head', content: head(view) },
+    { id: 'waits', content: waits(run, view, options) },
+    { id: 'graph', content: graph(run) },
+    { id: 'end', content: outcome(view) },
+    { id: 'timeline', content: timeline(run, view) },
+    { id: 'steps', content: steps(run) },
+    { id: 'log', content: log(run) },
+    { id: 'operate', content: operations(view, options.formKey) },
+  ];
+}
+
+function isOpen({ status: state }: RunView): boolean {
+  return state === 'running' || state === 'waiting';
+}
+
+/** The state in one word: what a reader has to know first. */
+function stateOf(view: RunView): string {
+  if (view.cancelling === true || view.failing === true) return 'undoing';
+  if ((view.paused_steps?.length ?? 0) > 0) return 'paused';
+  return view.status;
+}
+
+function head(view: RunView): Html {
+  const { definition, run, started_at, ended_at, owner, forked_from } = view;
+  const version = definition.version === undefined ? '' : ` ${definition.version}`;
+  const took =
+    ended_at === undefined
+      ? html`<span data-since="${started_at}"></span>`
+      : duration(Date.parse(ended_at) - Date.parse(started_at));
+  return html`<h1><a href="/runs?workflow=${encodeURIComponent(definition.name)}">${definition.name}</a>${version} ${status(stateOf(view))}</h1>
+<p class="facts"><span>run <code>${run}</code></span><span>started ${time(started_at)}</span>${ended_at !== undefined && html`<span>ended ${time(ended_at)}</span>`}<span>${took}</span><span>owner ${ownerText(owner)}</span>${forked_from !== undefined && html`<span>forked from <code>${JSON.stringify(forked_from)}</code></span>`}</p>`;
+}
+
+function ownerText(owner: RunView['owner']): string {
+  if (owner === undefined || owner.kind === 'anonymous') return 'without authentication';
+  if (owner.kind === 'local') return 'the user of this machine';
+  return String(owner.subject ?? owner.clientId ?? 'unknown');
+}
+
+const OWNER: readonly Answerer[] = [{ kind: 'owner' }];
+
+function waits(run: OpenRun, view: RunView, options: RunPageOptions): Html {
+  const { actions, paused_steps: paused = [], running_steps: running = [], waiting_steps = [] } = view;
+  const path = `/runs/${view.run}`;
+  const cards = [
+    ...paused.map(({ step_id, tool }) => decision(path, step_id, tool, options.formKey)),
+    ...actions.map((action) => question(path, action, options)),
+    ...waiting_steps
+      .filter(({ for: what }) => what === 'retry')
+      .map(
+        ({ step_id, until }) =>
+          html`<li class="card"><p>${stepLink(step_id)} tries again${until !== undefined && html` at ${time(until)}`}</p></li>`,
+      ),
+    ...running.map((step) => html`<li class="card busy"><p>${stepLink(step)} is running</p></li>`),
+    ...run.missing.map(
+      ({ kind, name }) =>
+        html`<li class="card"><p>Waits for a server that has the ${kind} <code>${name}</code></p></li>`,
+    ),
+  ];
+  if (cards.length === 0) return html``;
+  return html`<h2>Now</h2><ul class="cards">${cards}</ul>`;
+}
+
+function stepLink(step: string): Html {
+  return html`<a href="#step-${step}"><b>${step}</b></a>`;
+}
+
+/** A form of the page. Without its key no form is taken. */
+function form(action: string, formKey: string, content: Html, id: string): Html {
+  return html`<form method="post" action="${action}" id="${id}"><input type="hidden" name="key" value="${formKey}">${content}</form>`;
+}
+
+function question(path: string, action: RunView['actions'][number], options: RunPageOptions): Html {
+  const { action_id, step_id, answer_by, created_at, expires_at, reminded_at } = action;
+  const until = expires_at !== undefined && html` · until ${time(expires_at)}`;
+  const reminded = reminded_at !== undefined && html` · reminded ${time(reminded_at)}`;
+  const about = html`<p class="soft">${stepLink(step_id)} · since ${time(created_at)}${until}${reminded}</p>`;
+  if (action.type === 'wait') {
+    return html`<li class="card">${'message' in action.parameters && html`<p>${action.parameters.message}</p>`}<p class="soft">${stepLink(step_id)}${action.resume_at !== undefined && html` · continues at ${time(action.resume_at)}`}</p></li>`;
+  }
+  const text =
+    'message' in action.parameters
+      ? html`<p class="ask">${action.parameters.message}</p>`
+      : json(action.parameters as unknown as Json);
+  const may = options.mayAnswer(answer_by);
+  const who = html`<p class="soft">${may ? 'You may answer' : 'To be answered'} by ${describeAnswerers(answer_by ?? OWNER)}.</p>`;
+  const fields = may && answerFields(action);
+  const refused = (action.refused_values ?? []).map(
+    ({ problems }) => html`<p class="soft">Refused: ${problems.join('; ')}</p>`,
+  );
+  return html`<li class="card waits">${text}${refused}${about}${
+    fields === false
+      ? who
+      : form(
+          `${path}/answer`,
+          options.formKey,
+          html`<input type="hidden" name="action" value="${action_id}">${fields}`,
+          `answer-${action_id}`,
+        )
+  }</li>`;
+}
+
+/** The controls of an answer. */
+function answerFields(action: RunView['actions'][number]): Html {
+  const parameters = action.parameters as { readonly type?: string; readonly options?: readonly string[] };
+  const button = (name: string, value: string, text: string, kind = ''): Html =>
+    html`<button name="${name}" value="${value}" class="${kind}">${text}</button>`;
+  switch (parameters.type) {
+    case 'info':
+      return button('value', '{"acknowledged":true}', 'Acknowledge', 'main');
+    case 'confirm':
+      return html`${button('value', 'true', 'Yes', 'main')}${button('value', 'false', 'No')}`;
+    case 'text':
+      return html`<label>Answer <textarea name="text" rows="2" required></textarea></label>${button('send', '1', 'Answer', 'main')}`;
+    case 'choice':
+      return html`${(parameters.options ?? []).map((option) => button('text', option, option))}`;
+    default:
+      return html`<label>Answer as JSON <textarea name="value" rows="4" required spellcheck="false"></textarea></label>${button('send', '1', 'Answer', 'main')}`;
+  }
+}
+
+/** A call that may have taken effect before its server stopped: an operator decides. */
+function decision(path: string, step: string, tool: string, formKey: string): Html {
+  return html`<li class="card waits"><p>The call of <code>${tool}</code> in ${stepLink(step)} may have taken effect before its server stopped. Find out, then say what became of it.</p>${form(
+    `${path}/decide`,
+    formKey,
+    html`<input type="hidden" name="step" value="${step}"><label>It happened, and returned (JSON) <input name="value" placeholder="{}" autocomplete="off"></label><label>Reason <input name="reason" required autocomplete="off"></label><button name="how" value="happened" class="main">It happened</button><button name="how" value="did-not-happen">It did not happen</button>`,
+    `decide-${step}`,
+  )}</li>`;
+}
+
+function operations(view: RunView, formKey: string): Html {
+  const path = `/runs/${view.run}`;
+  const reason = html`<label>Reason <input name="reason" required autocomplete="off" maxlength="500"></label>`;
+  const canRetry = view.status === 'failed' || (isOpen(view) && (view.paused_steps?.length ?? 0) > 0);
+  const retry = html`<details id="do-retry"><summary>Retry</summary>${form(
+    `${path}/retry`,
+    formKey,
+    html`<p>Makes the calls again that failed or paused the run, with their idempotency keys. Effects stay done.</p>${reason}<button class="main">Retry the run</button>`,
+    'retry',
+  )}</details>`;
+  const cancel = html`<details id="do-cancel"><summary>Cancel</summary>${form(
+    `${path}/cancel`,
+    formKey,
+    html`<p>Ends the run. Calls in flight may still take effect.</p>${reason}<label class="check"><input type="checkbox" name="compensate" value="1"> Undo what it did</label><button class="danger">Cancel the run</button>`,
+    'cancel',
+  )}</details>`;
+  if (!canRetry && !isOpen(view)) return html``;
+  return html`<h2>Operate</h2><div class="operate">${canRetry && retry}${isOpen(view) && cancel}</div>`;
+}
+
+const LEGEND = ['succeeded', 'running', 'waiting', 'failed', 'handled', 'skipped', 'pending'];
+
+function graph({ shown, states }: OpenRun): Html {
+  const svg = printSvg(chartOf(shown.graph as unknown as Graph), {
+    states: shownStates(states),
+    isPart: true,
+    linkOf: (key) => `#step-${key}`,
+  });
+  return html`<h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Graph of the run">${sized(svg)}</div><p class="legend" aria-hidden="true">${LEGEND.map((name) => html`<span class="key ${name}">${name}</span>`)}</p>`;
+}
+
+/** An image in its own size, so that its texts are legible. */
+export function sized(svg: string): Html {
+  const [, width = '', height = ''] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? [];
+  return new Html(svg.replace('<svg ', `<svg width="${width}" height="${height}" `));
+}
+
+function outcome(view: RunView): Html {
+  const { arguments: given, arguments_omitted: omitted = [], result, state, error, remains } = view;
+  const rest = { ...remains, ...error } as Readonly<Record<string, Json>>;
+  const { code, message, node, undone, undone_calls, partial, ...left } = rest;
+  const calls = (Array.isArray(undone_calls) ? undone_calls : []) as readonly Json[];
+  return html`${
+    error !== undefined &&
+    html`<h2>Why it ${view.status === 'cancelled' ? 'was cancelled' : 'failed'}</h2><p class="failure"><code>${String(code)}</code> ${String(message)}${node !== undefined && html` · ${stepLink(String(node))}`}</p>`
+  }${
+    (Array.isArray(undone) || calls.length > 0) &&
+    html`<h3>Undone</h3><ul class="undone">${(Array.isArray(undone) ? undone : []).map((step) => html`<li>${stepLink(String(step))}</li>`)}${calls.map((call) => isJsonObject(call) && html`<li>${stepLink(String(call.step))}: <code>${String(call.tool)}</code> ${call.input !== undefined && html`<code>${JSON.stringify(call.input)}</code>`}</li>`)}</ul>`
+  }${Object.entries(left)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => html`<h3>${REMAINS[name] ?? name.replaceAll('_', ' ')}</h3>${json(value)}`)}${
+    result !== undefined && html`<h2>Result</h2>${json(result)}`
+  }${state !== undefined && html`<h2>State</h2>${json(state)}`}${
+    partial !== undefined &&
+    JSON.stringify(partial) !== '{}' &&
+    html`<details id="partial"><summary>Values of steps that had succeeded</summary>${json(partial)}</details>`
+  }<h2>Arguments</h2>${json(given)}${omitted.length > 0 && html`<p class="soft">Too large to be shown: ${omitted.join(', ')}</p>`}`;
+}
+
+const REMAINS: Readonly<Record<string, string>> = {
+  not_undone: 'Effects that remain',
+  unknown_outcomes: 'Calls with an unknown outcome: check before you repeat them',
+  failed_items: 'Failed items',
+  outcome_unknown: 'A call may have taken effect',
+};
+
+/** A bar for each step that has started, on the time of the run. */
+function timeline({ states }: OpenRun, view: RunView): Html {
+  const timed = [...states].filter(([, { startedAt }]) => startedAt !== undefined);
+  if (timed.length === 0) return html``;
+  const start = Date.parse(view.started_at);
+  const ends = timed.flatMap(([, { startedAt = 0, endedAt = startedAt }]) => [startedAt, endedAt]);
+  const last = view.ended_at === undefined ? Date.now() : Date.parse(view.ended_at);
+  const span = Math.max(1, last - start, ...ends.map((at) => at - start));
+  const percent = (ms: number): string => ((100 * ms) / span).toFixed(2);
+  const rows = timed.map(([key, { startedAt = start, endedAt = last, status: state, attempts }]) => {
+    const took = duration(Math.max(0, endedAt - startedAt));
+    const text = attempts > 1 ? `${took}, ${attempts} attempts` : took;
+    const width = Math.max(0.4, (100 * Math.max(0, endedAt - startedAt)) / span);
+    return html`<tr><th scope="row"><a href="#step-${key}">${key}</a></th><td><svg class="track" aria-hidden="true"><rect class="span t-${state}" x="${Math.min(99.6, Number(percent(startedAt - start))).toFixed(2)}%" width="${width.toFixed(2)}%" height="100%" rx="3"/></svg></td><td class="number">${text}</td></tr>`;
+  });
+  return html`<h2>Time line</h2><table class="timeline"><caption class="hidden">Steps by their start</caption><tbody>${rows}</tbody></table>`;
+}
+
+/** Each step with its last call. */
+function steps({ graph: { nodes }, states }: OpenRun): Html {
+  const keys = new Set([...nodes.map(({ id }) => id), ...states.keys()]);
+  return html`<h2>Steps</h2>${[...keys].map((key) => step(key, states.get(key)))}`;
+}
+
+function step(key: string, state: NodeState | undefined): Html {
+  const {
+    status: name = 'pending',
+    attempts = 0,
+    reason,
+    failure,
+    call,
+    counts = {},
+    startedAt,
+    endedAt,
+  } = state ?? {};
+  const items = Object.values(counts).reduce((sum: number, count = 0) => sum + count, 0);
+  const took = startedAt === undefined || endedAt === undefined ? undefined : duration(endedAt - startedAt);
+  const summary = [
+    ...(items > 1 ? [`${items} items`] : []),
+    ...(attempts > 1 ? [`${attempts} attempts`] : []),
+    ...(reason === undefined ? [] : [reason.replaceAll('_', ' ')]),
+    ...(took === undefined ? [] : [took]),
+  ].join(' · ');
+  const entries: (readonly [string, Html | string])[] = [
+    ...(startedAt === undefined ? [] : [['started', time(startedAt)] as const]),
+    ...(endedAt === undefined ? [] : [['ended', time(endedAt)] as const]),
+    ...(failure === undefined
+      ? []
+      : [['failure', html`<code>${failure.code}</code> ${failure.message}`] as const]),
+    ...(call === undefined
+      ? []
+      : [['tool', html`<code>${call.tool}</code>`] as const, ['arguments', json(call.input)] as const]),
+    ...(call?.result === undefined ? [] : [['result', json(call.result)] as const]),
+  ];
+  return html`<details class="step" id="step-${key}"><summary><span class="name">${key}</span> ${status(name)} <span class="soft">${summary}</span></summary>${entries.length === 0 ? html`<p class="soft">It has not started.</p>` : members(entries)}</details>`;
+}
+
+function log({ events, head: { seq } }: OpenRun): Html {
+  if (events.length === 0) return html`<h2>Events</h2><p class="soft">None yet.</p>`;
+  const rows = [...events].reverse().map(({ entry, at, kind, ...rest }) => {
+    const { command, node, by, ...more } = rest as Readonly<Record<string, Json>>;
+    const about = [command ?? node].filter((each) => each !== undefined).map(String);
+    const text = JSON.stringify({ ...more, ...defined({ by }) });
+    return html`<tr><td class="number">${entry}</td><td>${time(String(at))}</td><td>${String(kind)}</td><td><code>${about.join(' ')}</code></td><td class="value"><code>${text.length > 300 ? `${text.slice(0, 300)}…` : text}</code></td></tr>`;
+  });
+  return html`<details id="events" open><summary><h2>Events</h2></summary><p class="soft">The latest ${events.length} of ${seq} entries, the latest first. <code>stepwright runs events</code> has all.</p><div class="wide" tabindex="0"><table class="log"><thead><tr><th scope="col">Entry</th><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Of</th><th scope="col">Value</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+}
