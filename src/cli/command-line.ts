@@ -159,6 +159,7 @@ Commands:
   validate    check workflows in files of YAML, JSON or XML
   serve       serve a registry over stdio or HTTP
   worker      execute runs that servers keep on Temporal
+  studio      serve a page that shows the runs of a store
   runs        show and keep the runs of a store
   skills      write workflows as skills for hosts that read them from files
   infer       infer the order of tools from their hints, schemas and descriptions

@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   validate: async () => (await import('./commands/validate.js')).validateCommand,
   serve: async () => (await import('./commands/serve.js')).serveCommand,
   worker: async () => (await import('./commands/worker.js')).workerCommand,
+  studio: async () => (await import('./commands/studio.js')).studioCommand,
   runs: async () => (await import('./commands/runs.js')).runsCommand,
   skills: async () => (await import('./commands/skills.js')).skillsCommand,
   infer: async () => (await import('./commands/infer.js')).inferCommand,

@@ -29,6 +29,7 @@ export const ROOMS = [
   'src/testing',
   'src/eslint',
   'src/bundlers',
+  'src/studio',
   'src/cli',
 ] as const;
 

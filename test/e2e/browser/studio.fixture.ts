@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { registry as approval } from '../../../examples/approval/generated/approval.registry.js';
+import { listen } from '../../../src/cli/commands/studio.js';
+import type { Owner } from '../../../src/decorators/context.js';
+import { SchemaCompiler } from '../../../src/formats/json-schema/schema-compiler.js';
+import type { JsonObject } from '../../../src/graph/json.js';
+import type { Graph } from '../../../src/graph/model.js';
+import { ask } from '../../../src/runtime/engine/constructs.fixture.js';
+import {
+  again,
+  call,
+  chain,
+  done,
+  graph,
+  input,
+  lit,
+  step,
+} from '../../../src/runtime/engine/graph.fixture.js';
+import { SqliteOperator } from '../../../src/runtime/runs/operate/sqlite-operator.js';
+import type { Waiter } from '../../../src/runtime/runs/run-store.js';
+import { fileStore } from '../../../src/runtime/runs/run-stores.js';
+import { ada, broken, envelopeIn, ok, type Tool } from '../../../src/runtime/runs/store.fixture.js';
+import { runRef } from '../../../src/runtime/tools/port.js';
+
+export const HOSTILE = `</script><img src=x onerror="window.hacked=1">'"<!--&amp;\u2028\u0007`;
+export const local: Owner = { kind: 'local' };
+
+/** Steps of which each follows one or two of those before it. */
+const sixtySteps = Array.from({ length: 60 }, (_, index) => {
+  const sources = [(index * 7) % 6, (index * 5) % 4].slice(0, 1 + (index % 2));
+  const after = [...new Set(sources.map((back) => `n${Math.max(0, index - 1 - back)}`))];
+  const title = ['Collect the receipts', 'Check the budget', 'Ask the supplier', 'Book it'][index % 4] ?? '';
+  return call(`n${index}`, index === 0 ? {} : { from: step(`n${index - 1}`) }, {
+    ...{ title: `${title} ${index}`, after: index === 0 ? [] : after },
+    ...(index === 30 && { tool: 'tool-slow' }),
+  });
+});
+
+const amount = [
+  { name: 'amount', description: 'In euros', schema: { type: 'number' }, required: true },
+] as const;
+
+export const GRAPHS = {
+  confirm: graph(
+    chain(
+      ask('sure', 'confirm', { message: lit('Pay the bill?') }),
+      call('pay', { amount: input('amount') }),
+      done('out', step('pay')),
+    ),
+    {
+      ...{ name: 'pay-bill', description: 'Pays a bill', inputs: amount },
+    },
+  ),
+  text: graph(chain(ask('why', 'text', { message: lit(HOSTILE) }), done('out', step('why'))), {
+    name: 'explain',
+  }),
+  choice: graph(
+    chain(
+      ask('which', 'choice', { message: lit('Which size?'), options: lit(['small', 'large']) }),
+      done('out', step('which')),
+    ),
+    { name: 'choose' },
+  ),
+  slow: graph(chain(call('before'), call('slow'), call('later'), done('out', lit('done'))), {
+    name: 'slow-line',
+  }),
+  failing: graph(
+    chain(
+      call('fetch', { url: lit('https://example.com') }),
+      call('broken', {}, { retry: again(2, { delayMs: 1 }) }),
+      done('out', step('broken')),
+    ),
+    {
+      name: 'failing',
+    },
+  ),
+  sixty: graph(sixtySteps, { name: 'sixty-steps' }),
+  approval: approval.workflows['submit-expense'].graph as Graph,
+} as const;
+
+const waiter: Waiter = {
+  answerMs: 3_000,
+  request: { signal: new AbortController().signal, requestId: '1', progress: () => {}, principal: local },
+};
+
+/** A store that a server uses, and the page of it. */
+export class ServedStudio {
+  readonly folder = mkdtempSync(join(tmpdir(), 'stepwright-studio-'));
+  readonly path = join(this.folder, 'runs.db');
+  /** Results of tools. Default: a tool returns its input. */
+  readonly tools: Record<string, Tool> = {
+    'tool-broken': () => broken('the bank does not answer'),
+    'tool-slow': () =>
+      new Promise((resolve) => {
+        this.release = (value = 'late') => resolve(ok(value));
+      }),
+    'reserve-budget': () => ok({ reservation: 'r-17' }),
+    'release-budget': () => ok({}),
+    'pay-expense': () => ok({ payment: 'p-4' }),
+  };
+  /** Lets the call of `tool-slow` return. */
+  release: (value?: string) => void = () => {};
+  readonly #store = fileStore(this.path, {
+    calls: {
+      callTool: async (name, given, context) => this.tools[name]?.(given, context) ?? ok(given),
+      readResource: async () => ({ ok: true, value: {} }),
+      evaluate: async () => ok(null),
+    },
+    ...{ schemas: new SchemaCompiler(), secretInputs: () => [], missing: () => [], log: () => {} },
+    newRunId: () => `run-${crypto.randomUUID()}`,
+    limits: { maxOpenRuns: 100_000, maxPendingActions: 100_000 },
+  });
+  #studio: Awaited<ReturnType<typeof listen>> | undefined;
+
+  /** Starts a run, and returns its name. */
+  async start(of: Graph, given: JsonObject = {}, owner: Owner = local, answerMs = 3_000): Promise<string> {
+    const request = { ...waiter.request, principal: owner };
+    return runRef(
+      envelopeIn(await this.#store.start({ owner, graph: of, input: given }, { request, answerMs }))
+        .workflow_id,
+    );
+  }
+
+  startForAda(of: Graph, given: JsonObject = {}): Promise<string> {
+    return this.start(of, given, ada);
+  }
+
+  /** The address of the page, with its secret. */
+  async open(): Promise<URL> {
+    this.#studio ??= await listen(new SqliteOperator(this.path), 0);
+    return this.#studio.url;
+  }
+
+  async close(): Promise<void> {
+    this.release();
+    await this.#studio?.close();
+    await this.#store.close();
+    rmSync(this.folder, { recursive: true });
+  }
+}
