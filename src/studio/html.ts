@@ -101,3 +101,9 @@ const MOST_CHARS = 20_000;
 export function members(entries: readonly (readonly [name: string, value: Html | string])[]): Html {
   return html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
+
+/** An image in its own size, so that its texts are legible. */
+export function sized(svg: string): Html {
+  const [, width = '', height = ''] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? [];
+  return new Html(svg.replace('<svg ', `<svg width="${width}" height="${height}" `));
+}

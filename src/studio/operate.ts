@@ -1,7 +1,8 @@
 import type { Json } from '../graph/json.js';
+import { changesRows, valueOfForm } from '../print/form/fields.js';
 import type { OperatorCommand } from '../runtime/runs/actions/operator-commands.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
-import type { RunPageOptions } from './run-page.js';
+import type { FormOutcome, RunPageOptions } from './run-page.js';
 import type { OpenRun } from './run-source.js';
 
 /** What a form of the page of a run has sent. */
@@ -14,20 +15,21 @@ export interface OperateForm extends Pick<RunPageOptions, 'mayAnswer'> {
 /** How long a server has to take a command, in ms. It is stored in any case. */
 const WAIT_MS = 5_000;
 
-/** Sends a run what a form says. Resolves with what is wrong, or with `undefined` for a command that was taken or stored. */
+/** Sends a run what a form says. Resolves with what its page says of it; `undefined` for a command that was taken. */
 export async function operateRun(
   store: StoreOperator,
   run: OpenRun,
   form: OperateForm,
   by: string,
-): Promise<string | undefined> {
+): Promise<FormOutcome | undefined> {
   const reason = form.fields.get('reason')?.trim() ?? '';
   const operator = { kind: 'operator', name: by, ...(reason === '' ? {} : { reason }) } as const;
   if (form.act !== 'answer' && reason === '')
-    return 'Give a reason: the log of the run keeps it. Nothing was done.';
+    return { notice: 'Give a reason: the log of the run keeps it. The run was not changed.' };
   const commands = form.act === 'retry' ? retries(run) : commandOf(run, form);
-  if (commands instanceof Refusal) return `${commands.message} Nothing was done.`;
-  const sent: readonly OperatorCommand[] = commands === 'reopen' ? [] : commands;
+  if (commands instanceof Refusal) return { notice: `${commands.message} The run was not changed.` };
+  if (commands !== 'reopen' && !isList(commands)) return commands;
+  const sent = commands === 'reopen' ? [] : commands;
   const outcomes = await Promise.all(sent.map((each) => store.send(run.head.id, each, operator, WAIT_MS)));
   if (commands === 'reopen') {
     const entries = await store.read((reader) => reader.entries(run.head, 1, run.head.seq));
@@ -41,9 +43,10 @@ export async function operateRun(
     );
   }
   const refused = outcomes.find(({ outcome }) => outcome === 'refused');
-  if (refused?.outcome === 'refused') return String(refused.failure.message ?? 'The run has refused it.');
+  if (refused?.outcome === 'refused')
+    return { notice: String(refused.failure.message ?? 'The run has refused it.') };
   return outcomes.some(({ outcome }) => outcome === 'stored')
-    ? 'It is stored: no server has taken it yet. The next one that uses the store does.'
+    ? { notice: 'It is stored: no server has taken it yet. The next one that uses the store does.' }
     : undefined;
 }
 
@@ -61,7 +64,7 @@ function retries({ shown: { view } }: OpenRun): readonly OperatorCommand[] | 're
 function commandOf(
   { shown: { view } }: OpenRun,
   { act, fields, mayAnswer }: OperateForm,
-): readonly OperatorCommand[] | Refusal {
+): readonly OperatorCommand[] | Refusal | FormOutcome {
   const field = (name: string): string => fields.get(name) ?? '';
   switch (act) {
     case 'cancel': {
@@ -82,10 +85,11 @@ function commandOf(
       const action = view.actions.find((each) => each.action_id === actionId);
       if (action === undefined) return new Refusal('The question is not open any more.');
       if (!mayAnswer(action.answer_by)) return new Refusal('You may not answer this question.');
-      const text = fields.get('text');
-      const result = text ?? jsonIn(field('value'));
-      if (result instanceof Error) return new Refusal(`The answer is not valid JSON: ${result.message}.`);
-      return [{ command: 'answer', actionId, result }];
+      if (!('schema' in action) || action.schema === undefined) return new Refusal('It takes no answer.');
+      if (changesRows(fields)) return { answer: { actionId, fields, faults: [] } };
+      const reading = valueOfForm(action.schema, fields);
+      if (!reading.ok) return { answer: { actionId, fields, faults: reading.faults } };
+      return [{ command: 'answer', actionId, result: reading.value }];
     }
     default:
       return new Refusal('There is no such form.');
@@ -98,4 +102,8 @@ function jsonIn(text: string): Json | Error {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+function isList(value: readonly OperatorCommand[] | FormOutcome): value is readonly OperatorCommand[] {
+  return Array.isArray(value);
 }

@@ -5,17 +5,28 @@ import type { Graph } from '../graph/model.js';
 import { chartOf } from '../print/chart/chart.js';
 import { duration, shownStates } from '../print/chart/page.js';
 import { printSvg } from '../print/chart/svg.js';
-import { Html, html, json, members, type Part, status, time, type View } from './html.js';
+import type { FormFault, FormFields } from '../print/form/fields.js';
+import { formOf } from '../print/form/form.js';
+import { Html, html, json, members, type Part, sized, status, time, type View } from './html.js';
 import type { OpenRun } from './run-source.js';
 
+/** What a page says of the last form that it has sent. */
+export interface FormOutcome {
+  readonly notice?: string;
+  /** An answer that is not complete: it is shown again. */
+  readonly answer?: {
+    readonly actionId: string;
+    readonly fields: FormFields;
+    readonly faults: readonly FormFault[];
+  };
+}
+
 /** Who looks at a run, and what became of the last form. */
-export interface RunPageOptions {
+export interface RunPageOptions extends FormOutcome {
   /** Whether the reader of the page may answer a question. */
   readonly mayAnswer: (answerBy: readonly Answerer[] | undefined) => boolean;
   /** A secret of the page, which each form sends back. */
   readonly formKey: string;
-  /** What became of the last form. */
-  readonly notice?: string;
   readonly version: string;
 }
 
@@ -48,7 +59,7 @@ export function runParts(run: OpenRun, options: RunPageOptions): readonly Part[]
     { id: 'graph', content: graph(run) },
     { id: 'end', content: outcome(view) },
     { id: 'timeline', content: timeline(run, view) },
-    { id: 'steps', content: steps(run) },
+    { id: 'steps', content: steps(run, undoneIn(view)) },
     { id: 'log', content: log(run) },
     { id: 'operate', content: operations(view, options.formKey) },
   ];
@@ -129,7 +140,7 @@ function question(path: string, action: RunView['actions'][number], options: Run
       : json(action.parameters as unknown as Json);
   const may = options.mayAnswer(answer_by);
   const who = html`<p class="soft">${may ? 'You may answer' : 'To be answered'} by ${describeAnswerers(answer_by ?? OWNER)}.</p>`;
-  const fields = may && answerFields(action);
+  const fields = may && action.schema !== undefined && answerFields(action, options);
   const refused = (action.refused_values ?? []).map(
     ({ problems }) => html`<p class="soft">Refused: ${problems.join('; ')}</p>`,
   );
@@ -145,23 +156,17 @@ function question(path: string, action: RunView['actions'][number], options: Run
   }</li>`;
 }
 
-/** The controls of an answer. */
-function answerFields(action: RunView['actions'][number]): Html {
-  const parameters = action.parameters as { readonly type?: string; readonly options?: readonly string[] };
-  const button = (name: string, value: string, text: string, kind = ''): Html =>
-    html`<button name="${name}" value="${value}" class="${kind}">${text}</button>`;
-  switch (parameters.type) {
-    case 'info':
-      return button('value', '{"acknowledged":true}', 'Acknowledge', 'main');
-    case 'confirm':
-      return html`${button('value', 'true', 'Yes', 'main')}${button('value', 'false', 'No')}`;
-    case 'text':
-      return html`<label>Answer <textarea name="text" rows="2" required></textarea></label>${button('send', '1', 'Answer', 'main')}`;
-    case 'choice':
-      return html`${(parameters.options ?? []).map((option) => button('text', option, option))}`;
-    default:
-      return html`<label>Answer as JSON <textarea name="value" rows="4" required spellcheck="false"></textarea></label>${button('send', '1', 'Answer', 'main')}`;
-  }
+/** The controls of an answer: buttons for a yes or no and for a choice, else the form of its schema. */
+function answerFields(action: RunView['actions'][number], { answer }: FormOutcome): Html {
+  const { type } = action.parameters as { readonly type?: string };
+  if (type === 'confirm')
+    return html`<button name="json/confirmed" value="true" class="main">Yes</button><button name="json/confirmed" value="false">No</button>`;
+  const sent = answer?.actionId === action.action_id ? answer : undefined;
+  const fields = formOf(action.schema ?? {}, {
+    idPrefix: `${action.action_id}-`,
+    ...(sent === undefined ? {} : { fields: sent.fields, faults: sent.faults }),
+  });
+  return html`${new Html(fields)}<button class="main">${type === 'info' ? 'Acknowledge' : 'Answer'}</button>`;
 }
 
 /** A call that may have taken effect before its server stopped: an operator decides. */
@@ -194,21 +199,14 @@ function operations(view: RunView, formKey: string): Html {
   return html`<h2>Operate</h2><div class="operate">${canRetry && retry}${isOpen(view) && cancel}</div>`;
 }
 
-const LEGEND = ['succeeded', 'running', 'waiting', 'failed', 'handled', 'skipped', 'pending'];
-
 function graph({ shown, states }: OpenRun): Html {
   const svg = printSvg(chartOf(shown.graph as unknown as Graph), {
     states: shownStates(states),
     isPart: true,
     linkOf: (key) => `#step-${key}`,
   });
-  return html`<h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Graph of the run">${sized(svg)}</div><p class="legend" aria-hidden="true">${LEGEND.map((name) => html`<span class="key ${name}">${name}</span>`)}</p>`;
-}
-
-/** An image in its own size, so that its texts are legible. */
-export function sized(svg: string): Html {
-  const [, width = '', height = ''] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? [];
-  return new Html(svg.replace('<svg ', `<svg width="${width}" height="${height}" `));
+  const present = [...new Set([...states.values()].map((state) => state.status))];
+  return html`<h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Graph of the run">${sized(svg)}</div><p class="legend" aria-hidden="true">${present.map(status)}</p>`;
 }
 
 function outcome(view: RunView): Html {
@@ -222,9 +220,11 @@ function outcome(view: RunView): Html {
   }${
     (Array.isArray(undone) || calls.length > 0) &&
     html`<h3>Undone</h3><ul class="undone">${(Array.isArray(undone) ? undone : []).map((step) => html`<li>${stepLink(String(step))}</li>`)}${calls.map((call) => isJsonObject(call) && html`<li>${stepLink(String(call.step))}: <code>${String(call.tool)}</code> ${call.input !== undefined && html`<code>${JSON.stringify(call.input)}</code>`}</li>`)}</ul>`
-  }${Object.entries(left)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => html`<h3>${REMAINS[name] ?? name.replaceAll('_', ' ')}</h3>${json(value)}`)}${
+  }${Object.entries(left).map(([name, value]) =>
+    REMAINS[name] === undefined
+      ? html`<details id="left-${name}"><summary>${name.replaceAll('_', ' ')}</summary>${json(value)}</details>`
+      : html`<h3>${REMAINS[name]}</h3>${json(value)}`,
+  )}${
     result !== undefined && html`<h2>Result</h2>${json(result)}`
   }${state !== undefined && html`<h2>State</h2>${json(state)}`}${
     partial !== undefined &&
@@ -258,13 +258,19 @@ function timeline({ states }: OpenRun, view: RunView): Html {
   return html`<h2>Time line</h2><table class="timeline"><caption class="hidden">Steps by their start</caption><tbody>${rows}</tbody></table>`;
 }
 
-/** Each step with its last call. */
-function steps({ graph: { nodes }, states }: OpenRun): Html {
-  const keys = new Set([...nodes.map(({ id }) => id), ...states.keys()]);
-  return html`<h2>Steps</h2>${[...keys].map((key) => step(key, states.get(key)))}`;
+/** The steps of which a call was undone. */
+function undoneIn({ error }: RunView): ReadonlySet<string> {
+  const { undone = [], undone_calls: calls = [] } = error ?? {};
+  return new Set([...undone, ...calls.map((call) => call.step)]);
 }
 
-function step(key: string, state: NodeState | undefined): Html {
+/** Each step with its last call. */
+function steps({ graph: { nodes }, states }: OpenRun, undone: ReadonlySet<string>): Html {
+  const keys = new Set([...nodes.map(({ id }) => id), ...states.keys()]);
+  return html`<h2>Steps</h2>${[...keys].map((key) => step(key, states.get(key), undone.has(key)))}`;
+}
+
+function step(key: string, state: NodeState | undefined, isUndone: boolean): Html {
   const {
     status: name = 'pending',
     attempts = 0,
@@ -294,7 +300,7 @@ function step(key: string, state: NodeState | undefined): Html {
       : [['tool', html`<code>${call.tool}</code>`] as const, ['arguments', json(call.input)] as const]),
     ...(call?.result === undefined ? [] : [['result', json(call.result)] as const]),
   ];
-  return html`<details class="step" id="step-${key}"><summary><span class="name">${key}</span> ${status(name)} <span class="soft">${summary}</span></summary>${entries.length === 0 ? html`<p class="soft">It has not started.</p>` : members(entries)}</details>`;
+  return html`<details class="step" id="step-${key}"><summary><span class="name">${key}</span> ${status(name)} ${isUndone && status('undone')} <span class="soft">${summary}</span></summary>${entries.length === 0 ? html`<p class="soft">It has not started.</p>` : members(entries)}</details>`;
 }
 
 function log({ events, head: { seq } }: OpenRun): Html {

@@ -155,7 +155,9 @@ function textOf({ ref, workflow, owner = '', waits, missing }: ListedRow): strin
 /** The least time between two looks at a store, in ms. */
 const LEAST_DELAY_MS = 100;
 /** A look that takes longer is repeated after so many times its own time. */
-const REST = 20;
+const REST = 10;
+/** The longest time between two looks, in ms. */
+const MOST_DELAY_MS = 2_000;
 
 /**
  * Looks at something again and again, and yields each change of it, until the signal is aborted.
@@ -172,7 +174,7 @@ export async function* changes(
     const current = await look();
     if (current !== seen) yield current;
     seen = current;
-    const rest = Math.max(LEAST_DELAY_MS, REST * (performance.now() - start));
+    const rest = Math.min(MOST_DELAY_MS, Math.max(LEAST_DELAY_MS, REST * (performance.now() - start)));
     await delay(rest, undefined, { signal }).catch(() => {});
   }
 }

@@ -5,6 +5,7 @@
 export const STUDIO_SCRIPT = `'use strict';
 (() => {
   const byId = (id) => document.getElementById(id);
+  let isMoved = false;
 
   // Times in the zone of the reader.
   const zone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
@@ -74,6 +75,7 @@ export const STUDIO_SCRIPT = `'use strict';
     source.addEventListener('error', () => say('connection lost, trying again', 'lost'));
     source.addEventListener('message', (event) => {
       JSON.parse(event.data).forEach(replace);
+      follow();
       // The time of the last change, for tests and measurements.
       document.body.dataset.changed = String(Date.now());
     });
@@ -96,14 +98,21 @@ export const STUDIO_SCRIPT = `'use strict';
   });
   reveal();
 
-  // The graph begins at what runs, or at its first step.
-  for (const graph of document.querySelectorAll('.graph')) {
+  // A graph shows what runs, until its reader moves it.
+  const follow = () => {
+    const graph = document.querySelector('.graph');
+    if (graph === null || isMoved) return;
     const box = graph.querySelector('.s-running, .s-waiting, .s-failed') ?? graph.querySelector('.box');
     const [outer, inner] = [graph.getBoundingClientRect(), box?.getBoundingClientRect()];
-    if (inner === undefined) continue;
+    if (inner === undefined) return;
     graph.scrollLeft += inner.x + inner.width / 2 - outer.x - outer.width / 2;
     graph.scrollTop += inner.y + inner.height / 2 - outer.y - outer.height / 2;
-  }
+  };
+  for (const kind of ['wheel', 'pointerdown', 'keydown'])
+    document.addEventListener(kind, (event) => {
+      if (event.target.closest?.('.graph')) isMoved = true;
+    }, { passive: true });
+  follow();
 
   // Filters apply at once.
   for (const select of document.querySelectorAll('.filters select'))

@@ -1,16 +1,30 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Owner } from '../decorators/context.js';
+import type { JsonObject } from '../graph/json.js';
+import { changesRows, type FormFault, valueOfForm } from '../print/form/fields.js';
 import { mayAnswer } from '../runtime/runs/actions/answerers.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
+import { inputSchemaOf } from '../runtime/server/composite/served-workflows.js';
+import { runRef } from '../runtime/tools/port.js';
 import { hostValidation } from '../runtime/transports/http/host-validation.js';
 import { html, type Part, pageOf, type View } from './html.js';
 import { type OperateForm, operateRun } from './operate.js';
-import { type RunPageOptions, runParts, runView } from './run-page.js';
+import { type FormOutcome, type RunPageOptions, runParts, runView } from './run-page.js';
 import { changes, type OpenRun, RunSource } from './run-source.js';
 import { queryOf, runsParts, runsView } from './runs-page.js';
 import { STUDIO_SCRIPT } from './script.js';
 import { STUDIO_STYLE } from './style.js';
+import {
+  type FateOf,
+  fatesOf,
+  type ServedDefinition,
+  type StudioProject,
+  servedDefinitions,
+  startWorkflow,
+  tryWorkflow,
+} from './workflows.js';
+import { changeView, type WorkflowPageOptions, workflowsView, workflowView } from './workflows-page.js';
 
 export interface StudioOptions {
   readonly store: StoreOperator;
@@ -22,7 +36,9 @@ export interface StudioOptions {
   readonly token: string;
   /** See `HostValidationOptions`. Default: this machine alone. */
   readonly allowedHosts?: readonly string[];
-  readonly workflows: readonly string[];
+  /** Default: the page knows the runs alone. */
+  readonly projects?: readonly StudioProject[];
+  readonly fateOf?: FateOf;
 }
 
 /** Answers the requests of the page of a store. */
@@ -115,10 +131,11 @@ class StudioPages {
     const [, view, name, act, ...more] = url.pathname.split('/').map(decoded);
     const isPost = request.method === 'POST';
     if (!isPost && request.method !== 'GET') return this.#notFound();
+    if (view === 'workflows' && more.length === 0) return this.#workflow(request, name, act);
     if (isPost && view === 'runs' && name !== undefined && act !== undefined && more.length === 0)
-      return this.#operate(request, name, act);
+      return this.#sent(request, (fields) => this.#operate(name, act, fields));
     if (isPost) return this.#notFound();
-    if (view === '') return reply('', 303, { location: '/runs' });
+    if (view === '') return seeOther('/runs');
     if (view === 'runs' && name === undefined) return this.#list(url);
     if (view === 'runs' && name !== undefined && act === undefined) return this.#run(name);
     if (view === 'live' && name === 'runs' && more.length === 0) return this.#live(request, url, act);
@@ -142,23 +159,74 @@ class StudioPages {
     });
   }
 
+  get #definitions(): readonly ServedDefinition[] {
+    return servedDefinitions(this.#options.projects ?? []);
+  }
+
+  async #workflow(request: Request, name: string | undefined, act: string | undefined): Promise<Response> {
+    const definitions = this.#definitions;
+    const isPost = request.method === 'POST';
+    if (name === undefined) return isPost ? this.#notFound() : this.#page(workflowsView(definitions));
+    const definition = definitions.find(({ graph }) => graph.name === name);
+    if (definition === undefined) return this.#notFound(`There is no workflow ${name}`);
+    const { fateOf } = this.#options;
+    if (act === 'change' && !isPost && fateOf !== undefined) {
+      const fates = await this.#options.store.read((reader) => fatesOf(name, reader, fateOf));
+      return this.#page(changeView(definition, fates));
+    }
+    const options = { formKey: this.#formKey, canStart: definition.project.server !== undefined };
+    if (act === undefined && !isPost) return this.#page(workflowView(definition, options));
+    if (!isPost || (act !== 'start' && act !== 'dry')) return this.#notFound();
+    return this.#sent(request, (fields) => this.#begin(definition, act, fields, options));
+  }
+
+  /** Starts a run, or a dry one, with what a form has sent. */
+  async #begin(
+    definition: ServedDefinition,
+    act: 'start' | 'dry',
+    fields: URLSearchParams,
+    options: Pick<WorkflowPageOptions, 'formKey' | 'canStart'>,
+  ): Promise<Response> {
+    const stubs = fields.get('stubs') ?? '';
+    const again = (
+      more: Partial<WorkflowPageOptions>,
+      faults: readonly FormFault[] = [],
+      code = 200,
+    ): Response =>
+      this.#page(workflowView(definition, { ...options, sent: { fields, faults, stubs }, ...more }), code);
+    if (changesRows(fields)) return again({});
+    const reading = valueOfForm(inputSchemaOf(definition.graph), fields);
+    if (!reading.ok) return again({}, reading.faults, 422);
+    const value = reading.value as JsonObject;
+    const outcome =
+      act === 'dry' ? await tryWorkflow(definition, value, stubs) : await startWorkflow(definition, value);
+    if (outcome instanceof Error) return again({ notice: outcome.message }, [], 422);
+    return 'run' in outcome ? seeOther(`/runs/${runRef(outcome.run)}`) : again({ report: outcome });
+  }
+
+  /** Takes a form of this page alone. */
+  async #sent(request: Request, work: (fields: URLSearchParams) => Promise<Response>): Promise<Response> {
+    const fields = new URLSearchParams(await request.text());
+    if (request.headers.get('origin') !== null && fields.get('key') === this.#formKey) return work(fields);
+    const content = html`<h1>The form is not of this page</h1><p>It had no effect. Load the page again.</p>`;
+    return this.#page({ title: 'Refused', parts: [{ id: 'fault', content }] }, 403);
+  }
+
   async #list(url: URL): Promise<Response> {
     const query = queryOf(url.searchParams);
     const page = await this.#runs.list(query);
     const used = page.rows.map(({ workflow }) => workflow);
-    const workflows = [...new Set([...this.#options.workflows, ...used])].sort();
+    const defined = this.#definitions.map(({ graph }) => graph.name);
+    const workflows = [...new Set([...defined, ...used])].sort();
     return this.#page(runsView(page, query, { workflows, version: digest(page) }));
   }
 
-  async #run(name: string, notice?: string): Promise<Response> {
+  async #run(name: string, shown: FormOutcome = {}): Promise<Response> {
     const version = await this.#runs.versionOf(name);
     const run = await this.#runs.open(name);
     if (run === undefined) return this.#notFound(`The store has no run ${name}`);
-    const options = { ...this.#optionsOf(run), version };
-    return this.#page(
-      runView(run, notice === undefined ? options : { ...options, notice }),
-      notice === undefined ? 200 : 409,
-    );
+    const code = shown.notice === undefined && shown.answer === undefined ? 200 : 422;
+    return this.#page(runView(run, { ...this.#optionsOf(run), version, ...shown }), code);
   }
 
   #optionsOf(run: OpenRun): Omit<RunPageOptions, 'version'> {
@@ -167,28 +235,13 @@ class StudioPages {
     return { mayAnswer: (answerBy) => mayAnswer(answerBy, user, owner), formKey: this.#formKey };
   }
 
-  async #operate(request: Request, name: string, act: string): Promise<Response> {
-    const fields = new URLSearchParams(await request.text());
-    if (request.headers.get('origin') === null || fields.get('key') !== this.#formKey)
-      return this.#page(
-        {
-          title: 'Refused',
-          parts: [
-            {
-              id: 'fault',
-              content: html`<h1>The form is not of this page</h1><p>Nothing was done. Load the page again.</p>`,
-            },
-          ],
-        },
-        403,
-      );
+  async #operate(name: string, act: string, fields: URLSearchParams): Promise<Response> {
     const run = await this.#runs.open(name);
     if (run === undefined) return this.#notFound(`The store has no run ${name}`);
     const { store, userName } = this.#options;
     const form: OperateForm = { act, fields, ...this.#optionsOf(run) };
-    const problem = await operateRun(store, run, form, userName);
-    if (problem !== undefined) return this.#run(name, problem);
-    return reply('', 303, { location: `/runs/${encodeURIComponent(name)}` });
+    const outcome = await operateRun(store, run, form, userName);
+    return outcome === undefined ? seeOther(`/runs/${encodeURIComponent(name)}`) : this.#run(name, outcome);
   }
 
   /** The changes of a list, or of a run, as a stream of events. */
@@ -237,6 +290,10 @@ const ASSETS: Readonly<Record<string, { readonly text: string; readonly type: st
   '/studio.js': { text: STUDIO_SCRIPT, type: 'text/javascript; charset=utf-8' },
   '/studio.css': { text: STUDIO_STYLE, type: 'text/css; charset=utf-8' },
 };
+
+function seeOther(location: string): Response {
+  return reply('', 303, { location });
+}
 
 function reply(body: string, code: number, headers: Readonly<Record<string, string>>): Response {
   return new Response(code === 303 ? null : body, { status: code, headers: { ...HEADERS, ...headers } });

@@ -1,9 +1,10 @@
 import { CHART_STYLE } from '../print/chart/svg.js';
+import { FORM_STYLE } from '../print/form/style.js';
 
-/** The style of the page, for light and dark surroundings, phones and paper. No text is under 12 px. */
-export const STUDIO_STYLE = `${CHART_STYLE}
-:root{color-scheme:light dark;--page:#f6f7f9;--sheet:#fff;--text:#1b202b;--mute:#566072;--rule:#dde1e8;--accent:#1f5fd0;--on:#fff;--ok:#1d7a49;--ok-b:#e2f4e9;--warn:#8a5a00;--warn-b:#fff1d2;--err:#b3261e;--err-b:#fdecea;--run:#1f5fd0;--run-b:#e4eefd;--off:#566072;--off-b:#eceff3}
-@media (prefers-color-scheme:dark){:root{--page:#101318;--sheet:#171b21;--text:#e6e9ef;--mute:#a2abb9;--rule:#2d343f;--accent:#7fb0ff;--on:#0d1420;--ok:#6fd19c;--ok-b:#163325;--warn:#ecc06a;--warn-b:#3a2f14;--err:#ff9b94;--err-b:#3f1f1e;--run:#8ab8ff;--run-b:#1b2f52;--off:#a2abb9;--off-b:#252a32}}
+/** The style of the page, in light and dark, for phones and paper. No text is under 12 px. */
+export const STUDIO_STYLE = `${CHART_STYLE}${FORM_STYLE}
+:root{color-scheme:light dark;--page:#f6f7f9;--sheet:#fff;--text:#1b202b;--mute:#566072;--rule:#dde1e8;--edge:#8a94a6;--accent:#1f5fd0;--on:#fff;--ok:#1d7a49;--ok-b:#e2f4e9;--warn:#8a5a00;--warn-b:#fff1d2;--err:#b3261e;--err-b:#fdecea;--run:#1f5fd0;--run-b:#e4eefd;--off:#566072;--off-b:#eceff3}
+@media (prefers-color-scheme:dark){:root{--page:#101318;--sheet:#171b21;--text:#e6e9ef;--mute:#a2abb9;--rule:#2d343f;--edge:#67728a;--accent:#7fb0ff;--on:#0d1420;--ok:#6fd19c;--ok-b:#163325;--warn:#ecc06a;--warn-b:#3a2f14;--err:#ff9b94;--err-b:#3f1f1e;--run:#8ab8ff;--run-b:#1b2f52;--off:#a2abb9;--off-b:#252a32}}
 *{box-sizing:border-box}
 html{scroll-padding-top:64px}
 body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
@@ -16,31 +17,32 @@ pre{margin:0;padding:10px 12px;max-height:22em;overflow:auto;border-radius:8px;b
 .hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .soft{color:var(--mute);font-size:14px}
 .bar{position:sticky;top:0;z-index:5;display:flex;flex-wrap:wrap;align-items:center;gap:4px 20px;padding:8px 24px;background:var(--sheet);border-bottom:1px solid var(--rule)}
-.brand{color:var(--text);text-decoration:none;font-size:16px}
+.brand{color:var(--text);text-decoration:initial;font-size:16px}
 .bar nav{display:flex;gap:4px}
-.bar nav a{padding:6px 12px;border-radius:8px;color:var(--mute);text-decoration:none;font-weight:600}
+.bar nav a{padding:6px 12px;border-radius:8px;color:var(--mute);text-decoration:initial;font-weight:600}
 .bar nav a[aria-current]{background:var(--off-b);color:var(--text)}
 .where{flex:1 1 0;min-width:8em;color:var(--mute);font-size:13px;text-align:right;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 #link{font-size:13px;color:var(--mute)}
 #link::before{content:"";display:inline-block;width:8px;height:8px;margin-right:6px;border-radius:50%;background:var(--warn)}
 #link.live::before{background:var(--ok)}
 main{max-width:1440px;margin:0 auto;padding:20px 24px 64px;display:grid;grid-template-columns:minmax(0,1fr);gap:16px}
-section:empty{display:none}
+section:empty{position:absolute;visibility:hidden}
 h1{font-size:24px;line-height:1.25;margin:0 0 6px;overflow-wrap:anywhere}
-h1 a{color:inherit;text-decoration:none}
+h1 a{color:inherit;text-decoration:initial}
 h1 .status{vertical-align:4px}
 h2{font-size:16px;margin:0 0 10px}
 h3{font-size:14px;margin:16px 0 6px}
+pre+h2,p+h2,ul+h2,details+h2{margin-top:20px}
 #head,#filters{padding:4px 0}
 .facts{display:flex;flex-wrap:wrap;gap:2px 18px;margin:0;color:var(--mute);font-size:14px}
 .status,.key{display:inline-block;padding:1px 10px;border-radius:999px;font-size:13px;line-height:20px;font-weight:600;white-space:nowrap;background:var(--off-b);color:var(--off)}
 .status.completed,.status.succeeded,.key.succeeded{background:var(--ok-b);color:var(--ok)}
 .status.failed,.key.failed{background:var(--err-b);color:var(--err)}
-.status.waiting,.status.paused,.status.handled,.status.undoing,.key.handled,.key.waiting{background:var(--warn-b);color:var(--warn)}
+.status.waiting,.status.paused,.status.undone,.status.handled,.status.undoing,.key.handled,.key.waiting{background:var(--warn-b);color:var(--warn)}
 .status.running,.status.ready,.key.running{background:var(--run-b);color:var(--run)}
 #graph,#end,#timeline,#steps,#log,#operate,#runs,.sheet{background:var(--sheet);border:1px solid var(--rule);border-radius:12px;padding:16px 20px;min-width:0}
 .notice{margin:0;padding:12px 16px;border-radius:8px;border-left:4px solid var(--err);background:var(--err-b)}
-.cards{list-style:none;margin:0;padding:0;display:grid;gap:12px;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),1fr))}
+.cards{list-style:"";margin:0;padding:0;display:grid;gap:12px;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),1fr))}
 .card{background:var(--sheet);border:1px solid var(--rule);border-left:4px solid var(--off);border-radius:12px;padding:14px 18px;min-width:0}
 .card.waits{border-left-color:var(--warn)}.card.busy{border-left-color:var(--run)}
 .card p{margin:0 0 8px;overflow-wrap:anywhere}.card p:last-child{margin:0}
@@ -49,13 +51,16 @@ form{display:flex;flex-wrap:wrap;gap:10px;align-items:end}
 form p{flex:1 0 100%;margin:0}
 label{display:grid;gap:4px;font-size:13px;font-weight:600;color:var(--mute);min-width:0}
 label.check{display:flex;align-items:center;gap:8px;min-height:40px}
-input,select,textarea,button{font:inherit;font-size:15px;color:var(--text);background:var(--sheet);border:1px solid var(--off);border-radius:8px;padding:7px 12px;min-height:40px;max-width:100%}
+input,select,textarea,button{font:inherit;font-size:15px;font-weight:400;color:var(--text);background:var(--sheet);border:1px solid var(--edge);border-radius:8px;padding:7px 12px;min-height:40px;max-width:100%}
 textarea{width:min(36em,100%);resize:vertical}
 form>label:has(textarea){flex:1 0 100%}
 input[type=checkbox]{min-height:0;width:18px;height:18px;accent-color:var(--accent)}
 button{cursor:pointer;font-weight:600}
 button.main{background:var(--accent);border-color:var(--accent);color:var(--on)}
 button.danger{border-color:var(--err);color:var(--err)}
+.form,form>details{flex:1 0 100%}
+.form label,.form legend{font-size:15px;color:var(--ink);display:block}
+.form .option{display:flex}
 .filters{gap:10px 14px}
 .filters label:has([type=search]){flex:1 1 14em}
 .filters [type=search]{width:100%}
@@ -72,13 +77,13 @@ tbody tr:last-child td,tbody tr:last-child th{border-bottom:0}
 .empty{margin:0;color:var(--mute)}
 .graph{overflow:auto;max-height:min(76vh,760px);border-radius:8px;scrollbar-width:thin}
 .graph svg{display:block;margin:0 auto}
-.graph a{text-decoration:none}
-.graph a:focus-visible{outline:none}
+.graph a{text-decoration:initial}
+.graph a:focus-visible{outline:0}
 .graph a:focus-visible .body{stroke:var(--accent);stroke-width:3}
 .graph a:hover .body{stroke:var(--accent)}
 .legend{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0 0}
 .failure{margin:0;padding:12px 16px;border-radius:8px;background:var(--err-b);overflow-wrap:anywhere}
-.undone{margin:0;padding-left:20px}
+ul.undone{margin:0;padding-left:20px}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:8px 16px;margin:10px 0 4px}
 dt{color:var(--mute);font-size:14px}dd{margin:0;min-width:0;overflow-wrap:anywhere}
 .timeline th{width:1%;white-space:nowrap;font-weight:400}
@@ -95,7 +100,12 @@ details>summary h2{display:inline}
 .step .name{font-weight:600;margin-right:6px;overflow-wrap:anywhere}
 .step:target{background:linear-gradient(var(--run-b),var(--run-b)) -20px 0/4px 100% no-repeat}
 .log time{white-space:nowrap}
-.log .value{min-width:14em}
+.log td:nth-child(-n+4){white-space:nowrap}
+.log .value{min-width:14em;width:100%}
+.sheet th{width:1%;white-space:nowrap;padding-right:24px}
+.diff{max-height:initial}
+.diff ins{background:var(--ok-b);text-decoration:initial}
+.diff del{background:var(--err-b);text-decoration:initial}
 .operate{display:flex;flex-wrap:wrap;gap:12px 32px}
 .operate details{flex:1 1 20em}
 .operate summary{font-weight:600;padding:6px 0}
@@ -103,7 +113,7 @@ details>summary h2{display:inline}
 main:has(#graph){grid-template-columns:minmax(0,1fr) 420px}
 main:has(#graph)>section{grid-column:1/-1}
 main:has(#graph)>#graph{grid-column:1}
-main:has(#graph)>#end{grid-column:2}
+main:has(#graph)>#end{grid-column:2;align-self:start;max-height:min(88vh,900px);overflow:auto}
 }
 @media (max-width:640px){
 .bar{padding:8px 14px;gap:2px 12px}
@@ -113,12 +123,12 @@ main{padding:14px 12px 48px;gap:12px}
 h1{font-size:21px}
 .filters label{flex:1 1 40%}
 .filters input,.filters select{width:100%}
-.runs thead{display:none}
+.runs thead{position:absolute;visibility:hidden}
 .runs,.runs tbody{display:block}
 .runs tr{display:grid;grid-template-columns:1fr auto;gap:2px 12px;padding:10px 0;border-bottom:1px solid var(--rule)}
 .runs tbody td,.runs tbody th{border:0;padding:0}
 .runs td[data-name="Waits for"],.runs td[data-name="Owner"],.runs td[data-name="Started"],.runs td[data-name="Ended"]{grid-column:1/-1;font-size:13px;color:var(--mute)}
-.runs td:empty{display:none}
+.runs td:empty{position:absolute;visibility:hidden}
 .runs td[data-name="Started"]::before,.runs td[data-name="Ended"]::before,.runs td[data-name="Waits for"]:not(:empty)::before,.runs td[data-name="Owner"]:not(:empty)::before{content:attr(data-name) " "}
 .runs td[data-name="Workflow"]{font-weight:600;grid-row:1;grid-column:1}
 .runs th{grid-row:2;grid-column:1}
@@ -130,13 +140,13 @@ form button{flex:1 0 auto}
 }
 @media print{
 :root{color-scheme:light;--page:#fff;--sheet:#fff;--text:#000;--mute:#444;--rule:#bbb;--accent:#000}
-.bar,.skip,.filters,#operate,.card form,#link,.pages{display:none}
-main{display:block;padding:0;max-width:none}
+.bar,.skip,.filters,#operate,.card form,#link,.pages{position:absolute;visibility:hidden}
+main{display:block;padding:0;max-width:initial}
 section{margin-bottom:12px;break-inside:avoid-page}
 #steps,#log,#runs{break-inside:auto}
-.graph{max-height:none;overflow:visible}
+.graph{max-height:initial;overflow:visible}
 .graph svg{width:100%;height:auto;max-width:max-content}
-pre{max-height:none}
+pre{max-height:initial}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }
 `;

@@ -251,12 +251,12 @@ function curve(points: readonly Point[]): string {
 }
 
 const LIGHT =
-  '--paper:#fff;--ink:#1f2430;--soft:#5b6472;--edge:#c4cad4;--line:#8a93a2;--body:#f7f8fa;--group:#00000008;--blue:#2f6fde;--amber:#b7791f;--violet:#7c4ddb;--green:#2b8a57;--teal:#1c8a94;--red:#cf3f3f;--grey:#7a8494;--good:#e3f5ea;--bad:#fde7e6;--mild:#fff3d9;--busy:#e4eefd;--none:#eef0f3';
+  '--paper:#fff;--ink:#1f2430;--soft:#5b6472;--edge:#c4cad4;--line:#8a93a2;--body:#f7f8fa;--group:#00000008;--blue:#2f6fde;--amber:#b7791f;--violet:#7c4ddb;--green:#2b8a57;--teal:#1c8a94;--red:#cf3f3f;--grey:#7a8494;--good:#e3f5ea;--bad:#fde7e6;--mild:#fff3d9;--busy:#e4eefd;--idle:#eef0f3';
 
 /** The style of charts, for light and for dark surroundings, and for paper. */
 export const CHART_STYLE = `
 .chart{${LIGHT}}
-@media (prefers-color-scheme:dark){.chart{--paper:#14171c;--ink:#e6e9ef;--soft:#a2abb9;--edge:#3b424e;--line:#7d8797;--body:#1d2128;--group:#ffffff0a;--blue:#6ea2ff;--amber:#e0ae55;--violet:#b094ff;--green:#62c48f;--teal:#58c3cd;--red:#ff8078;--grey:#98a2b1;--good:#173526;--bad:#42201f;--mild:#3d3115;--busy:#1b2f52;--none:#252a32}}
+@media (prefers-color-scheme:dark){.chart{--paper:#14171c;--ink:#e6e9ef;--soft:#a2abb9;--edge:#3b424e;--line:#7d8797;--body:#1d2128;--group:#ffffff0a;--blue:#6ea2ff;--amber:#e0ae55;--violet:#b094ff;--green:#62c48f;--teal:#58c3cd;--red:#ff8078;--grey:#98a2b1;--good:#173526;--bad:#42201f;--mild:#3d3115;--busy:#1b2f52;--idle:#252a32}}
 .chart text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:var(--soft)}
 .chart .title{font-size:13px;font-weight:600;fill:var(--ink)}
 .chart .state{font-weight:600;fill:var(--ink)}
@@ -275,8 +275,9 @@ export const CHART_STYLE = `
 .chart .s-succeeded>.body{fill:var(--good);stroke:var(--green)}
 .chart .s-failed>.body{fill:var(--bad);stroke:var(--red)}
 .chart .s-handled>.body{fill:var(--mild);stroke:var(--amber)}
-.chart .s-running>.body,.chart .s-waiting>.body,.chart .s-ready>.body{fill:var(--busy);stroke:var(--blue)}
-.chart .s-skipped>.body,.chart .s-cancelled>.body,.chart .s-pending>.body{fill:var(--none);stroke-dasharray:5 4}
+.chart .s-running>.body,.chart .s-ready>.body{fill:var(--busy);stroke:var(--blue)}
+.chart .s-waiting>.body{fill:var(--mild);stroke:var(--amber);stroke-width:2}
+.chart .s-skipped>.body,.chart .s-cancelled>.body,.chart .s-pending>.body{fill:var(--idle);stroke-dasharray:5 4}
 .chart .arrow{fill:none;stroke:var(--line);stroke-width:1.4}
 .chart .arrow.a-select{stroke:var(--amber)}
 .chart .arrow.a-back{stroke:var(--violet)}
