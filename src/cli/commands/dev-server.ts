@@ -3,6 +3,7 @@ import type { LoaderSettings } from '../../codegen/schemas/loader/compile.js';
 import type { Output } from '../command-line.js';
 import type { Modules } from '../registries.js';
 import type { ServeRequest } from './serve.js';
+import type { StudioAddress } from './studio.js';
 
 /**
  * The process of a server that `stepwright dev` has started. It loads the product at once, and the project when it is asked
@@ -14,7 +15,12 @@ export type DevCommand =
   /** Loads all that does not change with the project: its packages by a module, and what loads its sources. */
   | { readonly kind: 'prepare'; readonly loader?: LoaderSettings; readonly packages?: string }
   /** Loads the project. */
-  | { readonly kind: 'load'; readonly request: ServeRequest; readonly modules: Modules }
+  | {
+      readonly kind: 'load';
+      readonly request: ServeRequest;
+      readonly modules: Modules;
+      readonly studio: StudioAddress;
+    }
   /** The address is free. */
   | { readonly kind: 'listen' }
   /** Ends at once; its runs are in the store. */
@@ -23,18 +29,20 @@ export type DevCommand =
 /** What a server says to `stepwright dev`. */
 export type DevReport =
   | { readonly kind: 'loaded' }
-  | { readonly kind: 'serving'; readonly url?: string }
+  | { readonly kind: 'serving'; readonly url?: string; readonly studio: string }
   | { readonly kind: 'failed'; readonly text: string };
 
 const report = (message: DevReport): void => void process.send?.(message);
 
 process.on('disconnect', () => process.exit());
 
-const [{ serveProject }, { emptyRegistry, serveHttp }, { registerLoader }] = await Promise.all([
-  import('./serve.js'),
-  import('../../runtime/index.js'),
-  import('../../codegen/schemas/loader/register.js'),
-]);
+const [{ serveProject }, { emptyRegistry, serveHttp }, { registerLoader }, { serveStudio }] =
+  await Promise.all([
+    import('./serve.js'),
+    import('../../runtime/index.js'),
+    import('../../codegen/schemas/loader/register.js'),
+    import('./studio.js'),
+  ]);
 
 // What a server loads with its first connection is loaded now.
 const first = await serveHttp(emptyRegistry, { port: 0, log: () => {} });
@@ -69,9 +77,15 @@ process.on('message', async (command: DevCommand) => {
       report({ kind: 'loaded' });
       await isFree;
     },
-    serving(running) {
+    async serving(running, project) {
       close = () => running.close({ graceMs: 0 });
-      report({ kind: 'serving', ...('url' in running ? { url: running.url.href } : {}) });
+      const page = { ...project, store: String(project.options.store), server: async () => running.server };
+      const studio = await serveStudio(page, command.studio);
+      close = async () => {
+        await Promise.all([studio.close(), running.close({ graceMs: 0 })]);
+      };
+      const urls = { ...('url' in running ? { url: running.url.href } : {}), studio: studio.url.href };
+      report({ kind: 'serving', ...urls });
     },
   }).catch((error: unknown) => {
     texts.push(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);

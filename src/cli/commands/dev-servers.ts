@@ -12,6 +12,7 @@ import { type Modules, modulesOf } from '../registries.js';
 import type { DevCommand, DevReport } from './dev-server.js';
 import type { StdioSession } from './dev-stdio.js';
 import type { ServeRequest } from './serve.js';
+import { newToken } from './studio.js';
 
 /** A process with a server, or one that waits for a project to load. */
 interface DevServer {
@@ -38,6 +39,8 @@ export class DevServers {
   /** The change to serve next. */
   #pending: WatchedRun | undefined;
   #isReplacing = false;
+  /** The page of runs keeps its address. */
+  #studio = { token: newToken(), port: 0 };
 
   constructor(request: ServeRequest, output: Output, session?: StdioSession) {
     this.#request = request;
@@ -77,7 +80,8 @@ export class DevServers {
     if (typeof modules === 'number') return;
     const bundle = await this.#bundles.of(modules);
     const server = await this.#spareFor(modules, bundle);
-    server.say({ kind: 'load', request: this.#request, modules: inBundle(modules, bundle) });
+    const load = { request: this.#request, modules: inBundle(modules, bundle), studio: this.#studio };
+    server.say({ kind: 'load', ...load });
     if (!this.#reported(await server.next())) {
       remove(bundle);
       this.#spare = this.#fork(modules, this.#bundle);
@@ -97,6 +101,8 @@ export class DevServers {
       const total = milliseconds + performance.now() - start;
       const place = report.url === undefined ? 'over stdio' : `at ${report.url}`;
       this.#output.out(`served ${place} (${total.toFixed(0)} ms after the change)\n`);
+      this.#studio = { ...this.#studio, port: Number(new URL(report.studio).port) };
+      if (isFirst) this.#output.out(`studio at ${report.studio}\n`);
       if (isFirst && report.url !== undefined)
         this.#output.out(
           `inspect it: npx @modelcontextprotocol/inspector --transport http --server-url ${report.url}\n`,

@@ -10,9 +10,10 @@ import {
 } from '../../runtime/index.js';
 import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
+import type { UntypedFactories } from '../../runtime/tools/instances.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
 import { Misuse, type Output, optionCommand, type Parsed, REGISTRY_HELP, texts } from '../command-line.js';
-import { type Modules, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
+import { type Modules, type OpenRegistry, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -57,7 +58,13 @@ interface ServeObserver {
   readonly modules: Modules;
   /** The registry is loaded. The server listens when it resolves. */
   loaded(): Promise<void>;
-  serving(server: RunningServer | RunningHttpServer): void;
+  serving(server: RunningServer | RunningHttpServer, project: ServedProject): void;
+}
+
+/** What is served. */
+interface ServedProject extends OpenRegistry {
+  /** With the store. */
+  readonly options: ServerSettings & UntypedFactories;
 }
 
 /** Serves a project until its server is closed; see {@link serveCommand}. */
@@ -77,8 +84,8 @@ export async function serveProject(
     { ...choice, hasFiles, specs: 'read', ...defined({ modules: observer?.modules }) },
     output,
     async ({ registries, options: fileOptions, specs = [] }) => {
-      const [{ registry }, ...others] = registries;
-      if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
+      const [{ file, registry }, ...others] = registries;
+      if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map((each) => each.file)));
       const options = {
         ...projectInfo(choice.root ?? '.'),
         ...fileOptions,
@@ -94,7 +101,7 @@ export async function serveProject(
       const running = http
         ? await serveHttp<Registry>(registry, { ...options, ...listen })
         : await serve<Registry>(registry, options);
-      observer?.serving(running);
+      observer?.serving(running, { file, registry, options });
       await running.closed;
       return 0;
     },
@@ -102,7 +109,7 @@ export async function serveProject(
 }
 
 /** Name and version of the project's package, which are those of its server unless the options say otherwise. */
-function projectInfo(root: string): Pick<ServerSettings, 'name' | 'version'> {
+export function projectInfo(root: string): Pick<ServerSettings, 'name' | 'version'> {
   try {
     const { name, version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
     return {
@@ -130,7 +137,7 @@ function specsOf(
   };
 }
 
-function storeIn(text: string | undefined): ServerSettings['store'] {
+export function storeIn(text: string | undefined): ServerSettings['store'] {
   if (text === undefined || text === 'memory') return text;
   if (sourceOf(text) !== undefined) return text as ServerSettings['store'];
   throw new Misuse(`stepwright: --store is 'memory', ${STORE_FORMS}, not '${text}'`);

@@ -1,49 +1,118 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
+import path from 'node:path';
 import { getRequestListener } from '@hono/node-server';
-import type { StoreOperator } from '../../runtime/runs/operate/store-operator.js';
-import { studioOf } from '../../studio/studio.js';
-import { Misuse, optionCommand } from '../command-line.js';
+import { definitionsOf } from '../../runtime/server/definitions.js';
+import type { ServerSettings } from '../../runtime/server/options.js';
+import type { StepwrightServer } from '../../runtime/server/stepwright-server.js';
+import type { UntypedFactories } from '../../runtime/tools/instances.js';
+import { untypedServer } from '../../runtime/transports/start-server.js';
+import { type StudioOptions, studioOf } from '../../studio/studio.js';
+import type { StudioProject } from '../../studio/workflows.js';
+import { Misuse, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
+import { namesRegistry, type OpenRegistry, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
+import { gateOutcome, gateSentence } from './runs/migrate.js';
 import { operatorOf } from './runs/store-command.js';
-import { checkPort } from './serve.js';
+import { checkPort, projectInfo, storeIn } from './serve.js';
 
 const OPTIONS = {
+  ...REGISTRY_OPTIONS,
   store: { type: 'string' },
   port: { type: 'string' },
 } as const;
 
-/** `stepwright studio`: serves a page that shows the runs of a store. */
+/** `stepwright studio`: serves a page that shows the workflows of a project and the runs of a store. */
 export const studioCommand = optionCommand(
   'stepwright studio',
-  `Usage: stepwright studio --store STORE [options]
+  `Usage: stepwright studio [options]
 
-Serves a page for this machine that shows the runs of a store while they run, answers their questions, retries and cancels
-them. The address that is printed opens it: it has a secret. Secrets of runs are masked.
+Serves a page, for this machine alone, that shows the runs of a store while they run: answer their questions, retry and
+cancel them there. In the folder of a project it also shows workflows, what a change does to open runs, tries workflows on
+stubs, and starts runs: with the first start this process serves the store, as \`stepwright serve\` does. The address that is
+printed has a secret, and opens the page. Secrets of runs are masked.
 
 Options:
   --store STORE    the store, as \`stepwright serve\` takes it: sqlite:PATH or
-                   temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE (default: STEPWRIGHT_STORE of the environment)
+                   temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE
+                   (default: STEPWRIGHT_STORE of the environment, else that of the options, else that of \`stepwright dev\`)
   --port N         where to listen (default: 3100)
-  --help           show this
-`,
+${REGISTRY_HELP}`,
   OPTIONS,
   0,
   async ({ values }, output) => {
-    const { port = '3100', store = process.env.STEPWRIGHT_STORE } = values;
+    const { port = '3100', store = process.env.STEPWRIGHT_STORE, ...choice } = values;
     checkPort(port);
-    if (store === undefined)
-      throw new Misuse('stepwright: `stepwright studio` needs `--store STORE`, which a server uses');
-    const studio = await listen(await operatorOf(store), Number(port));
-    output.out(`studio at ${studio.url.href}\n`);
-    await new Promise<void>((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    const address = { token: newToken(), port: Number(port) };
+    if (!namesRegistry(choice)) {
+      if (store !== undefined) return untilSignal(await listen({ store }, address), output);
+      throw new Misuse(
+        'stepwright: `stepwright studio` needs `--store STORE`, which a server uses, or the folder of a project: go there, or add `--root DIR`',
+      );
+    }
+    const root = choice.root ?? '.';
+    return withRegistries('studio', choice, output, async ({ registries, options }) => {
+      const ofOptions =
+        typeof options.store === 'string' && options.store !== 'memory' ? options.store : undefined;
+      const named = storeIn(store ?? ofOptions ?? devStore(root)) as `sqlite:${string}`;
+      const settings = { ...projectInfo(root), ...options, store: named };
+      const servers: StepwrightServer[] = [];
+      const projects = registries.map((each) => projectOf({ ...each, options: settings }, servers));
+      const code = await untilSignal(await listen({ store: settings.store, projects }, address), output);
+      for (const server of servers) await server.stop();
+      return code;
     });
-    await studio.close();
-    return 0;
   },
 );
+
+/** The store of `stepwright dev`. @throws Misuse where it has not run. */
+function devStore(root: string): `sqlite:${string}` {
+  const file = path.resolve(root, '.stepwright/runs.db');
+  if (existsSync(file)) return `sqlite:${file}`;
+  throw new Misuse(
+    'stepwright: `stepwright studio` needs `--store STORE`: the options of the server have no store, and `stepwright dev`, which makes one in `.stepwright`, has not run here',
+  );
+}
+
+/** A registry with the options of its server. */
+interface StudioRegistry extends OpenRegistry {
+  readonly options: ServerSettings & UntypedFactories;
+}
+
+/** @param servers gets the server that starts runs, when there is one. */
+function projectOf({ file, registry, options }: StudioRegistry, servers: StepwrightServer[]): StudioProject {
+  let opened: Promise<StepwrightServer> | undefined;
+  const open = async (): Promise<StepwrightServer> => {
+    const server = untypedServer(registry, options);
+    await server.start();
+    servers.push(server);
+    return server;
+  };
+  return {
+    ...{ file, definitions: definitionsOf(registry, options) },
+    server() {
+      opened ??= open();
+      opened.catch(() => {
+        opened = undefined;
+      });
+      return opened;
+    },
+  };
+}
+
+/** A secret that opens a page. */
+export function newToken(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/** Where a page listens, and its secret. */
+export interface StudioAddress {
+  readonly token: string;
+  /** 0 chooses a free one. */
+  readonly port: number;
+}
 
 /** A page that is served. */
 interface RunningStudio {
@@ -52,36 +121,61 @@ interface RunningStudio {
   close(): Promise<void>;
 }
 
-/** Serves the page of a store at the loopback address. */
-export async function listen(store: StoreOperator, port: number): Promise<RunningStudio> {
-  const token = randomBytes(24).toString('base64url');
-  const studio = studioOf({
+/** Serves the page of a server that runs in this process. Where its port is in use, it takes a free one. */
+export async function serveStudio(
+  {
+    file,
+    registry,
+    options,
     store,
-    user: { kind: 'local' },
-    userName: userInfo().username,
-    token,
-    workflows: [],
+    server,
+  }: StudioRegistry & { store: string } & Required<Pick<StudioProject, 'server'>>,
+  address: StudioAddress,
+): Promise<RunningStudio> {
+  const projects = [{ file, definitions: definitionsOf(registry, options), server }];
+  return listen({ store, projects }, address).catch(() =>
+    listen({ store, projects }, { ...address, port: 0 }),
+  );
+}
+
+/** Serves a page at the loopback address. */
+export async function listen(
+  { store, projects = [] }: { readonly store: string } & Pick<StudioOptions, 'projects'>,
+  { token, port }: StudioAddress,
+): Promise<RunningStudio> {
+  const operator = await operatorOf(store);
+  const definitions = projects.map((project) => project.definitions);
+  const studio = studioOf({
+    ...{ store: operator, token, projects },
+    ...{ user: { kind: 'local' }, userName: userInfo().username },
+    fateOf: async (reader, run) =>
+      gateSentence(await gateOutcome({ store: operator, reader, definitions }, run)),
   });
   const http = createServer(getRequestListener(studio, { overrideGlobalObjects: false }));
   await new Promise<void>((resolve, reject) => {
-    http.once('error', (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new Misuse(
-              `stepwright: port ${port} is in use: stop the other program, or choose another with \`--port\``,
-            )
-          : error,
-      ),
-    );
+    http.once('error', (error: NodeJS.ErrnoException) => {
+      const text = `stepwright: port ${port} is in use: stop the other program, or choose another one with \`--port\``;
+      reject(error.code === 'EADDRINUSE' ? new Misuse(text) : error);
+    });
     http.listen(port, '127.0.0.1', resolve);
   });
-  const url = new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/runs?token=${token}`);
+  const { port: actual } = http.address() as AddressInfo;
   return {
-    url,
+    url: new URL(`http://127.0.0.1:${actual}/runs?token=${token}`),
     async close() {
       await studio.close();
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));
     },
   };
+}
+
+/** Serves until the process is asked to end. */
+async function untilSignal(studio: RunningStudio, output: Output): Promise<number> {
+  output.out(`studio at ${studio.url.href}\n`);
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  await studio.close();
+  return 0;
 }

@@ -332,6 +332,11 @@ const TEXTS: Readonly<Record<GateOutcome['outcome'], string>> = {
   stuck: 'would be stuck:',
 };
 
-function gateText({ run, outcome, reasons }: GateOutcome): string {
-  return `${run}  ${singleLine(`${TEXTS[outcome]} ${reasons.join('; ')}`.trimEnd())}`;
+function gateText(outcome: GateOutcome): string {
+  return `${outcome.run}  ${gateSentence(outcome)}`;
+}
+
+/** What becomes of a run, on a line. */
+export function gateSentence({ outcome, reasons }: GateOutcome): string {
+  return singleLine(`${TEXTS[outcome]} ${reasons.join('; ')}`.trimEnd());
 }
