@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { registry as approval } from '../../../examples/approval/generated/approval.registry.js';
-import { listen } from '../../../src/cli/commands/studio.js';
+import { registry as greeting } from '../../../examples/greeting/generated/greeting.registry.js';
+import { listen, newToken } from '../../../src/cli/commands/studio.js';
 import type { Owner } from '../../../src/decorators/context.js';
 import { SchemaCompiler } from '../../../src/formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../../src/graph/json.js';
@@ -18,11 +19,16 @@ import {
   lit,
   step,
 } from '../../../src/runtime/engine/graph.fixture.js';
+import type { OperatorCommand } from '../../../src/runtime/runs/actions/operator-commands.js';
 import { SqliteOperator } from '../../../src/runtime/runs/operate/sqlite-operator.js';
 import type { Waiter } from '../../../src/runtime/runs/run-store.js';
 import { fileStore } from '../../../src/runtime/runs/run-stores.js';
 import { ada, broken, envelopeIn, ok, type Tool } from '../../../src/runtime/runs/store.fixture.js';
+import { definitionsOf } from '../../../src/runtime/server/definitions.js';
+import type { StepwrightServer } from '../../../src/runtime/server/stepwright-server.js';
 import { runRef } from '../../../src/runtime/tools/port.js';
+import type { Registry } from '../../../src/runtime/tools/registry.js';
+import { untypedServer } from '../../../src/runtime/transports/start-server.js';
 
 export const HOSTILE = `</script><img src=x onerror="window.hacked=1">'"<!--&amp;\u2028\u0007`;
 export const local: Owner = { kind: 'local' };
@@ -77,6 +83,16 @@ export const GRAPHS = {
     },
   ),
   sixty: graph(sixtySteps, { name: 'sixty-steps' }),
+  /** The one of today: runs in the store have the other one. */
+  edited: graph(
+    chain(
+      ask('which', 'choice', { message: lit('Which colour?'), options: lit(['red', 'blue']) }),
+      done('out', step('which')),
+    ),
+    {
+      name: 'choose',
+    },
+  ),
   approval: approval.workflows['submit-expense'].graph as Graph,
 } as const;
 
@@ -113,6 +129,7 @@ export class ServedStudio {
     limits: { maxOpenRuns: 100_000, maxPendingActions: 100_000 },
   });
   #studio: Awaited<ReturnType<typeof listen>> | undefined;
+  #server: StepwrightServer | undefined;
 
   /** Starts a run, and returns its name. */
   async start(of: Graph, given: JsonObject = {}, owner: Owner = local, answerMs = 3_000): Promise<string> {
@@ -127,15 +144,41 @@ export class ServedStudio {
     return this.start(of, given, ada);
   }
 
-  /** The address of the page, with its secret. */
+  /** Sends a command to a run, as another operator. */
+  async send(run: string, command: OperatorCommand): Promise<void> {
+    const operator = new SqliteOperator(this.path);
+    const [head] = await operator.read((reader) => reader.find(run));
+    await operator.send(head?.id ?? '', command, { kind: 'operator', name: 'bob' }, 10_000);
+  }
+
+  /** The address of the page, with its secret. It has a workflow that can be started, and one that was changed. */
   async open(): Promise<URL> {
-    this.#studio ??= await listen(new SqliteOperator(this.path), 0);
+    this.#studio ??= await listen(
+      { store: `sqlite:${this.path}`, projects: this.#projects() },
+      { token: newToken(), port: 0 },
+    );
     return this.#studio.url;
+  }
+
+  #projects() {
+    const registry: Registry = greeting;
+    const options = {
+      store: `sqlite:${this.path}`,
+      log: () => {},
+      workflows: [{ graph: GRAPHS.edited }],
+    } as const;
+    const server = async () => {
+      this.#server ??= untypedServer(registry, options);
+      await this.#server.start();
+      return this.#server;
+    };
+    return [{ file: 'greeting.registry.ts', definitions: definitionsOf(registry, options), server }];
   }
 
   async close(): Promise<void> {
     this.release();
     await this.#studio?.close();
+    await this.#server?.stop();
     await this.#store.close();
     rmSync(this.folder, { recursive: true });
   }

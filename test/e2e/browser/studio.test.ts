@@ -128,4 +128,299 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(problems).toEqual([]);
   });
+
+  inBrowser('a question that its reader may not answer says who may', async () => {
+    const run = await studio.startForAda(GRAPHS.approval, { purpose: 'Two chairs', amount: 240 });
+    await open(`/runs/${run}`);
+    expect(await text('#waits')).toContain(
+      "To be answered by a caller with the role 'lead' who is not the owner",
+    );
+    expect(await page.locator('#waits form').count()).toBe(0);
+    const forged = await post(`/runs/${run}/answer`, {
+      action: 'approved.expense.2.1#1',
+      'json/confirmed': 'true',
+    });
+    expect([forged.status(), await forged.text()]).toEqual([
+      422,
+      expect.stringContaining('You may not answer this question'),
+    ]);
+  });
+
+  /** Sends a form as the page does. */
+  const post = async (path: string, fields: Readonly<Record<string, string>>, more = {}) => {
+    const key = (await page.locator('input[name=key]').first().getAttribute('value')) ?? '';
+    return context.request.post(at(path), {
+      form: { key, ...fields },
+      headers: { origin: address.origin, ...more },
+      maxRedirects: 0,
+    });
+  };
+
+  inBrowser('an incomplete answer is shown again with its fault', async () => {
+    const run = await studio.start(GRAPHS.choice);
+    await open(`/runs/${run}`);
+    await page.locator('#waits form').evaluate((form) => form.setAttribute('novalidate', ''));
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await page.locator('#waits [role=alert]').waitFor();
+    await page.locator('#waits').getByText('large').click();
+    await page.getByRole('button', { name: 'Answer' }).click();
+    await page.locator('#head .status.completed').waitFor();
+    expect(await text('#end')).toContain('large');
+  });
+
+  inBrowser('an answer that is being written survives changes of the run', async () => {
+    const run = await studio.start(GRAPHS.text);
+    await open(`/runs/${run}`);
+    await page.locator('#waits textarea, #waits input[type=text]').first().fill('half an ans');
+    await page.evaluate(`new Promise((done) => setTimeout(done, 0))`);
+    await page.locator('#do-cancel summary').click();
+    await studio.send(run, { command: 'answer', actionId: 'why#1', result: 'from elsewhere' });
+    await page.locator('#head .status.completed').waitFor();
+    expect(await text('#end')).toContain('from elsewhere');
+  });
+
+  inBrowser('a run is cancelled with a reason, and what it did is undone', async () => {
+    const run = await studio.startForAda(GRAPHS.approval, { purpose: 'A yacht', amount: 9_900 });
+    await open(`/runs/${run}`);
+    await page.locator('#do-cancel summary').click();
+    await page.getByLabel('Reason').fill('too expensive');
+    await page.getByLabel('Undo what it did').check();
+    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.locator('#head .status.cancelled').waitFor();
+    expect(await text('#end')).toContain('too expensive');
+    expect(await text('ul.undone')).toContain('release-budget');
+    expect(await text('#step-reserved summary')).toContain('undone');
+    expect(await text('#log')).toContain('"kind":"operator"');
+  });
+
+  inBrowser('a failed run is retried with a reason', async () => {
+    const run = await studio.start(GRAPHS.failing);
+    await open(`/runs/${run}`);
+    expect(await text('.failure')).toContain('the bank does not answer');
+    expect(await text('#step-broken summary')).toContain('3 attempts');
+    studio.tools['tool-broken'] = () => ({ ok: true, value: 'paid' });
+    await page.locator('#do-retry summary').click();
+    await page.getByLabel('Reason').fill('the bank is back');
+    await page.getByRole('button', { name: 'Retry the run' }).click();
+    await page.locator('#head .status.completed').waitFor();
+    expect(await text('#end')).toContain('paid');
+  });
+
+  inBrowser('a form without a reason changes no run', async () => {
+    const run = await studio.start(GRAPHS.confirm, { amount: 1 });
+    await open(`/runs/${run}`);
+    const response = await post(`/runs/${run}/cancel`, { reason: ' ' });
+    expect([response.status(), await response.text()]).toEqual([
+      422,
+      expect.stringContaining('Give a reason'),
+    ]);
+    await open(`/runs/${run}`);
+    expect(await text('#head')).toContain('waiting');
+  });
+
+  inBrowser('a form of another page changes no run', async () => {
+    const run = await studio.start(GRAPHS.confirm, { amount: 1 });
+    await open(`/runs/${run}`);
+    const answer = { action: 'sure#1', 'json/confirmed': 'true' };
+    const statuses = [
+      await post(`/runs/${run}/answer`, answer, { origin: 'http://127.0.0.1:1' }),
+      await post(`/runs/${run}/answer`, { ...answer, key: 'guess' }),
+      await context.request.post(at(`/runs/${run}/answer`), { form: answer, maxRedirects: 0 }),
+      await post(`/runs/${run}/nothing`, { ...answer, reason: 'x' }),
+    ].map((response) => response.status());
+    expect(statuses).toEqual([403, 403, 403, 422]);
+    await open(`/runs/${run}`);
+    expect(await text('#head')).toContain('waiting');
+  });
+
+  inBrowser('no page may be framed, and no script runs but its own', async () => {
+    const headers = (await page.request.get(at('/runs'))).headers();
+    expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+    await open('/runs');
+    await page.evaluate(`(() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.hacked = 2';
+      document.body.append(script);
+    })()`);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await page.evaluate(`fetch('https://example.com/').then(() => 'sent', () => 'refused')`)).toBe(
+      'refused',
+    );
+  });
+
+  inBrowser('a workflow is shown with its graph, and started by its form', async () => {
+    await page.goto(at('/workflows'));
+    await page.getByRole('link', { name: 'personalized-greeting' }).click();
+    expect(await page.locator('.graph [data-key="greeting"]').count()).toBe(1);
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    await page.locator('#head .status.completed').waitFor();
+    expect(await text('#end')).toContain('Hi Ada!');
+    expect(await text('#end')).toContain('"name": "Ada"');
+  });
+
+  inBrowser('arguments that do not fit are shown again with their faults', async () => {
+    await page.goto(at('/workflows/personalized-greeting'));
+    await page.locator('#start').evaluate((form) => form.setAttribute('novalidate', ''));
+    await page.getByRole('button', { name: 'Start a run' }).click();
+    expect(await text('#start [role=alert]')).toContain('Name');
+    expect(new URL(page.url()).pathname).toBe('/workflows/personalized-greeting/start');
+  });
+
+  inBrowser('a workflow is tried on stubs', async () => {
+    await page.goto(at('/workflows/personalized-greeting'));
+    await page.getByLabel('Name').fill('Ada');
+    await page.locator('#stubs summary').click();
+    await page.locator('[name=stubs]').fill('{"greet": {"greeting": "Ahoy"}}');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    expect(await text('#report')).toContain('succeeded: "Ahoy"');
+    await page.locator('[name=stubs]').fill('{"gret": 1}');
+    await page.getByRole('button', { name: 'Dry run' }).click();
+    expect(await text('#notice')).toContain("no step and no tool 'gret'");
+  });
+
+  inBrowser('the change of a workflow is shown with what it does to open runs', async () => {
+    const run = await studio.start(GRAPHS.choice);
+    await page.goto(at('/workflows/choose/change'));
+    expect(await text('.diff del')).toContain('Which size?');
+    expect(await text('.diff ins')).toContain('Which colour?');
+    expect(await page.locator('tr', { hasText: run }).innerText()).toContain(
+      'continues on its old definition',
+    );
+  });
+
+  inBrowser('a step of the graph leads to its details', async () => {
+    const run = await studio.start(GRAPHS.failing);
+    await open(`/runs/${run}`);
+    await page.locator('[data-key="fetch"]').click();
+    expect(await page.locator('#step-fetch').getAttribute('open')).not.toBeNull();
+    expect(await text('#step-fetch')).toContain('https://example.com');
+  });
+
+  inBrowser('is used with the keyboard alone', async () => {
+    const run = await studio.start(GRAPHS.text);
+    await open('/runs');
+    await page.keyboard.press('/');
+    await page.keyboard.type(run);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/text=/);
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(at(`/runs/${run}`));
+    expect(await text('h1')).toContain('explain');
+  });
+
+  inBrowser('works without its script', async () => {
+    const plain = await browser?.newContext({ javaScriptEnabled: false });
+    const other = await plain?.newPage();
+    if (other === undefined) return;
+    const run = await studio.start(GRAPHS.confirm, { amount: 3 });
+    await other.goto(address.href);
+    await other.goto(at(`/runs/${run}`));
+    await other.getByRole('button', { name: 'No' }).click();
+    await other.locator('#head .status.completed').waitFor();
+    expect(await other.locator('#head time').first().innerText()).toMatch(/^\d{4}-\d\d-\d\d .* UTC$/);
+    await plain?.close();
+  });
+
+  const MEASURED = `(() => {
+    const faults = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { parentElement: element, textContent } = walker.currentNode;
+      if (textContent.trim() !== '' && parseFloat(getComputedStyle(element).fontSize) < 11) faults.push(textContent);
+    }
+    if (document.documentElement.scrollWidth > innerWidth) faults.push('wider than the screen: ' + document.documentElement.scrollWidth);
+    return faults;
+  })()`;
+
+  for (const [name, size] of [
+    ['a phone', { width: 375, height: 700 }],
+    ['a screen', { width: 1_280, height: 800 }],
+  ] as const)
+    inBrowser(`all texts are legible, and nothing is cut, on ${name}`, async () => {
+      const runs = [
+        await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0),
+        await studio.start(GRAPHS.text),
+        await studio.start(GRAPHS.failing),
+      ];
+      await page.setViewportSize(size);
+      for (const path of [
+        '/runs',
+        '/workflows',
+        '/workflows/choose/change',
+        '/workflows/personalized-greeting',
+        ...runs.map((run) => `/runs/${run}`),
+      ]) {
+        await page.goto(at(path));
+        expect([path, await page.evaluate(MEASURED)]).toEqual([path, []]);
+      }
+      await page.setViewportSize({ width: 1_280, height: 800 });
+    });
+
+  inBrowser('a graph of 60 steps follows the step that runs', async () => {
+    const run = await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0);
+    await open(`/runs/${run}`);
+    expect(await page.locator('.graph .box').count()).toBe(60);
+    await page.locator('.graph [data-key="n30"].s-running').waitFor();
+    const [outer, inner] = [
+      await page.locator('.graph').boundingBox(),
+      await page.locator('.graph [data-key="n30"]').boundingBox(),
+    ];
+    expect(inner?.y).toBeGreaterThanOrEqual(outer?.y ?? 0);
+    expect((inner?.y ?? 0) + (inner?.height ?? 0)).toBeLessThanOrEqual(
+      (outer?.y ?? 0) + (outer?.height ?? 0),
+    );
+  });
+
+  inBrowser('fits dark surroundings, and paper', async () => {
+    await open('/runs');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(16, 19, 24)');
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.evaluate(`getComputedStyle(document.body).color`)).toBe('rgb(0, 0, 0)');
+    expect(await page.locator('header').isHidden()).toBe(true);
+    await page.emulateMedia({ media: null, colorScheme: null });
+  });
+
+  inBrowser('pages of what is not there say so', async () => {
+    for (const path of ['/runs/none', '/nothing', '/workflows/none', '/runs/none/answer']) {
+      const response = await page.request.get(at(path));
+      expect([path, response.status()]).toEqual([path, 404]);
+    }
+  });
+
+  inBrowser('a list continues on further pages', async () => {
+    for (let count = 0; count < 5; count += 1) await studio.start(GRAPHS.confirm, { amount: count });
+    const names = () => page.locator('.runs tbody th').allInnerTexts();
+    await open('/runs?limit=3&workflow=pay-bill');
+    const first = await names();
+    await page.getByRole('link', { name: 'Older runs' }).click();
+    await page.waitForURL(/before=/);
+    const second = await names();
+    expect(first).toHaveLength(3);
+    expect(new Set([...first, ...second]).size).toBe(first.length + second.length);
+    await page.getByRole('link', { name: 'Latest runs' }).click();
+    expect(await names()).toEqual(first);
+  });
+
+  inBrowser('a page is small, and requests its own files alone', async () => {
+    const run = await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0);
+    const requests: string[] = [];
+    const other = await context.newPage();
+    other.on('request', (request) => requests.push(new URL(request.url()).pathname));
+    await other.goto(at(`/runs/${run}`), { waitUntil: 'load' });
+    await other.locator('#link.live').waitFor();
+    expect(requests.sort()).toEqual(
+      [`/live/runs/${run}`, `/runs/${run}`, '/studio.css', '/studio.js'].sort(),
+    );
+    const bodies = await Promise.all(
+      [`/runs/${run}`, '/studio.css', '/studio.js'].map(async (path) =>
+        (await context.request.get(at(path))).body(),
+      ),
+    );
+    expect(bodies.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(250_000);
+    await other.close();
+  });
 });
