@@ -1,4 +1,3 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isForOthers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
@@ -12,6 +11,7 @@ import type { Envelope } from '../runs/run/envelope.js';
 import type { InspectedRun, RunStore, Waiter } from '../runs/run-store.js';
 import { type PromptMessage, withoutClosing } from '../trace/messages.js';
 import type { WorkflowTools } from './composite/workflow-tools.js';
+import { Seal } from './seal.js';
 import { faultCodes, ProtocolFault, type ToolResult } from './wire.js';
 
 /** A question as a form of the protocol. */
@@ -76,9 +76,6 @@ const SAID_LIMIT = 262_144;
 /** How long a state can be used, in ms: a day. */
 const STATE_MS = 86_400_000;
 
-/** The key of a process with a store that has no key. */
-const processKey = randomBytes(32);
-
 interface RoundsParts {
   readonly runs: RunStore;
   readonly answerMs: number;
@@ -86,20 +83,21 @@ interface RoundsParts {
   readonly workflowTools: Pick<WorkflowTools, 'taskResult'>;
 }
 
-/** The payload of a state: signed, and not secret. */
+/** The payload of a state. */
 interface Sealed extends WaitingCall {
   /** The questions, by their ids; true for one that is answered by accepting it. */
   readonly asked: Readonly<Record<string, boolean>>;
-  /** In ms since the epoch. */
-  readonly expiresAt: number;
 }
 
 /** The rounds of a server's runs. They are in the states alone, which any server with the same store can read. */
 export class StoredQuestionRounds implements QuestionRounds {
   readonly #parts: RoundsParts;
 
+  readonly #seal: Seal;
+
   constructor(parts: RoundsParts) {
     this.#parts = parts;
+    this.#seal = new Seal(parts.runs, 'request state');
   }
 
   async next(call: WaitingCall, context: RequestContext): Promise<QuestionRound | undefined> {
@@ -114,11 +112,10 @@ export class StoredQuestionRounds implements QuestionRounds {
       ...defined({ said }),
       rounds: call.rounds + 1,
       asked,
-      expiresAt: Date.now() + STATE_MS,
     };
     return {
       questions: open.map(({ id, message, schema }) => ({ id, message, schema })),
-      state: await this.#seal(sealed),
+      state: await this.#seal.seal(sealed as unknown as JsonObject, Date.now() + STATE_MS),
     };
   }
 
@@ -146,23 +143,9 @@ export class StoredQuestionRounds implements QuestionRounds {
     return { result: await workflowTools.taskResult(tool, envelope), call };
   }
 
-  async #seal(sealed: Sealed): Promise<string> {
-    const payload = Buffer.from(JSON.stringify(sealed)).toString('base64url');
-    return `${payload}.${await this.#signatureOf(payload)}`;
-  }
-
   async #unseal(state: string): Promise<Sealed | undefined> {
-    const [payload = '', signature = '', ...rest] = state.split('.');
-    const [expected, actual] = [Buffer.from(await this.#signatureOf(payload)), Buffer.from(signature)];
-    if (rest.length > 0 || expected.length !== actual.length || !timingSafeEqual(expected, actual))
-      return undefined;
-    const sealed = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Sealed;
-    return sealed.expiresAt > Date.now() ? sealed : undefined;
-  }
-
-  async #signatureOf(payload: string): Promise<string> {
-    const key = (await this.#parts.runs.key?.()) ?? processKey;
-    return createHmac('sha256', key).update(payload).digest('base64url');
+    const unsealed = await this.#seal.open(state);
+    return unsealed === undefined || unsealed.isExpired ? undefined : (unsealed.value as unknown as Sealed);
   }
 }
 
