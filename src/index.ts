@@ -15,6 +15,8 @@ export {
 } from './decorators/agents.js';
 export {
   type Answerer,
+  type HumanAnswerer,
+  human,
   type OwnerAnswerer,
   owner,
   type RoleAnswerer,

@@ -1,6 +1,6 @@
-import { isRole, type OwnerAnswerer, type RoleAnswerer } from '../graph/answerers.js';
+import { type HumanAnswerer, isRole, type OwnerAnswerer, type RoleAnswerer } from '../graph/answerers.js';
 
-export type { Answerer, OwnerAnswerer, RoleAnswerer } from '../graph/answerers.js';
+export type { Answerer, HumanAnswerer, OwnerAnswerer, RoleAnswerer } from '../graph/answerers.js';
 
 /** Options of {@link role}. */
 export interface RoleOptions {
@@ -18,6 +18,19 @@ export interface RoleOptions {
  */
 export function owner(): OwnerAnswerer {
   return { kind: 'owner' };
+}
+
+/**
+ * Names the owner of the run, as a person, as who may answer a question: on the page that the server has for it, with the
+ * option `questions: { page: true }`. Forms of clients and `submit_result` are refused, since programs and models can answer those.
+ *
+ * @example
+ * ```ts
+ * @Step() sure = ask.confirm(`Delete ${this.project}?`, { answerBy: human() });
+ * ```
+ */
+export function human(): HumanAnswerer {
+  return { kind: 'human' };
 }
 
 /**

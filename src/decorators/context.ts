@@ -32,7 +32,10 @@ export interface RequestContext {
  * The owner of a run: the user of this machine over stdio (`local`), a caller without authentication (`anonymous`), or
  * an authenticated caller.
  */
-export type Owner = LocalOwner | { readonly kind: 'anonymous' } | Principal;
+export type Owner = (LocalOwner | { readonly kind: 'anonymous' } | Principal) & {
+  /** It answers on the page of a question. It does not distinguish owners. Missing: it is a client. */
+  readonly person?: true;
+};
 
 /** The user of this machine. */
 export interface LocalOwner {

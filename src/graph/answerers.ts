@@ -13,8 +13,13 @@ export interface RoleAnswerer {
   readonly except?: 'owner';
 }
 
+/** The owner of a run as a person, on the page of a question: no model and no program of a client. */
+export interface HumanAnswerer {
+  readonly kind: 'human';
+}
+
 /** Who may answer a question. */
-export type Answerer = OwnerAnswerer | RoleAnswerer;
+export type Answerer = OwnerAnswerer | RoleAnswerer | HumanAnswerer;
 
 /** A role: a text that a line of a message shows as it is. */
 const ROLE = /^(?! )[^\p{C}\p{Zl}\p{Zp}'"`]{1,128}(?<! )$/u;
@@ -28,13 +33,14 @@ export function isRole(text: unknown): text is string {
 export function isAnswerer(value: unknown): value is Answerer {
   if (!isJsonObject(value)) return false;
   const { kind, role, except } = value;
-  if (kind === 'owner') return true;
+  if (kind === 'owner' || kind === 'human') return true;
   return kind === 'role' && isRole(role) && (except === undefined || except === 'owner');
 }
 
 /** Equal for answerers that name the same callers. */
 export function answererKey(answerer: Answerer): string {
-  return answerer.kind === 'owner' ? '' : `${answerer.except ?? ''} ${answerer.role}`;
+  if (answerer.kind === 'role') return `${answerer.except ?? ''} ${answerer.role}`;
+  return answerer.kind === 'owner' ? '' : answerer.kind;
 }
 
 /** Whether a list has at least one answerer, and none twice. */
@@ -47,6 +53,11 @@ export function isForOthers(answerBy: readonly Answerer[] | undefined): answerBy
   return answerBy !== undefined && !answerBy.some(({ kind }) => kind === 'owner');
 }
 
+/** Whether a person may answer on the page of the question, and the owner not in any other way. */
+export function needsPage(answerBy: readonly Answerer[] | undefined): boolean {
+  return isForOthers(answerBy) && answerBy.some(({ kind }) => kind === 'human');
+}
+
 /** Names who may answer: `the owner of the run, or a caller with the role 'lead' who is not the owner`. */
 export function describeAnswerers(answerBy: readonly Answerer[]): string {
   return answerBy.map(describeAnswerer).join(', or ');
@@ -54,6 +65,7 @@ export function describeAnswerers(answerBy: readonly Answerer[]): string {
 
 function describeAnswerer(answerer: Answerer): string {
   if (answerer.kind === 'owner') return 'the owner of the run';
+  if (answerer.kind === 'human') return 'a person on the page of the question';
   const { role, except } = answerer;
   return `a caller with the role '${role}'${except === undefined ? '' : ' who is not the owner'}`;
 }

@@ -9,6 +9,7 @@ import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { stubNames } from '../runtime/runs/operate/stub-port.js';
 import { SkippingClock } from '../runtime/runs/run/clock.js';
 import type { Envelope, SubmitAnswer } from '../runtime/runs/run/envelope.js';
+import { ownerKey } from '../runtime/runs/run/owner.js';
 import type { RunStore, Waiter } from '../runtime/runs/run-store.js';
 import { FILE_LIMITS } from '../runtime/runs/run-store.js';
 import { journalStore } from '../runtime/runs/run-stores.js';
@@ -428,7 +429,7 @@ export class TestedRun<Result> {
     }
     const by = as ?? answererOf(action.answer_by, this.#owner);
     const waiter = { ...this.#waiter(), request: this.#request(by) };
-    const isOwner = JSON.stringify({ ...by, roles: [] }) === JSON.stringify({ ...this.#owner, roles: [] });
+    const isOwner = ownerKey(by) === ownerKey(this.#owner);
     const shared = isOwner ? [] : await store.toAnswer(by);
     const id =
       shared.find(({ action_id }) => action_id === action.action_id)?.workflow_id ?? action.workflow_id;
@@ -475,6 +476,7 @@ function namesOf(key: string): readonly string[] {
 /** A caller who may answer. */
 function answererOf(answerers: readonly Answerer[] | undefined, owner: Owner): Owner {
   if (answerers === undefined || answerers.some(({ kind }) => kind === 'owner')) return owner;
+  if (answerers.some(({ kind }) => kind === 'human')) return { ...owner, person: true };
   const roles = answerers.flatMap((each) => (each.kind === 'role' ? [each.role] : []));
   return { kind: 'principal', subject: 'answerer', roles };
 }

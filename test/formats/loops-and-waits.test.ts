@@ -98,6 +98,7 @@ test('who answers a question', async () => {
   const answerBy = async (keys: string) =>
     nodesOf(await onlyGraph(ask(keys))).flatMap((node) => (node.kind === 'ask' ? [node.answerBy] : []))[0];
   expect(await answerBy('answer_by: lead')).toEqual([{ kind: 'role', role: 'lead' }]);
+  expect(await answerBy('answer_by: human')).toEqual([{ kind: 'human' }]);
   expect(await answerBy('answer_by: [owner, lead]')).toEqual([
     { kind: 'owner' },
     { kind: 'role', role: 'lead' },

@@ -126,7 +126,7 @@ function answerersSchema(z: SchemaParts['z']): z.ZodType<readonly Answerer[]> {
   return z
     .array(
       z.union([
-        z.strictObject({ kind: z.literal('owner') }),
+        z.strictObject({ kind: z.enum(['owner', 'human']) }),
         z.strictObject({ kind: z.literal('role'), role, except: z.literal('owner').exactOptional() }),
       ]),
     )

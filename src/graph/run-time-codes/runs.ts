@@ -299,9 +299,9 @@ export const questions = {
   E_NO_ROLES: {
     meaning: 'The run was not started, because no caller could answer a question of its workflow.',
     cause:
-      '`answerBy` names roles only, and no caller of this server has one of them. Or the roles are for callers that are not the owner, and the request had no token: an anonymous owner cannot be distinguished from others.',
+      '`answerBy` names roles only, and no caller of this server has one of them. Or the roles are for callers that are not the owner, and the request had no token: an anonymous owner cannot be distinguished from others. Or only a person on the page of the question may answer (`human()`), and the server has no pages.',
     repair:
-      'Give roles to callers over HTTP with `roles` of what `auth.verify` returns, and over stdio with `localRoles`. Start the run with a token.',
+      'Give roles to callers over HTTP with `roles` of what `auth.verify` returns, and over stdio with `localRoles`. Start the run with a token. For `human()` serve over HTTP with `questions: { page: true }`.',
   },
   E_STORE_SECRETS: {
     meaning:

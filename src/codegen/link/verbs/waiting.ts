@@ -199,7 +199,7 @@ function sumOf(
   return parts.reduce((left, right) => ({ kind: 'arithmetic', at, op: 'add.js', left, right }));
 }
 
-const EXAMPLES = "`role('lead')`, `owner()`, or a list of them";
+const EXAMPLES = "`role('lead')`, `owner()`, `human()`, or a list of them";
 
 type Reader = Pick<Linker, 'scope'>;
 
@@ -248,13 +248,13 @@ function readAnswerer(linker: Reader, argument: ExpressionSyntax): Answerer | un
   const call = syntax.kind === 'call' ? syntax : undefined;
   const symbol = call && symbolOf(unwrap(call.callee));
   const name = symbol?.kind === 'stepwright' ? symbol.name : undefined;
-  if (call === undefined || (name !== 'owner' && name !== 'role')) {
+  if (call === undefined || (name !== 'owner' && name !== 'role' && name !== 'human')) {
     const params = { taker: '`answerBy`', takes: 'who may answer', actual: describeGiven(syntax) };
     const hint = `write ${EXAMPLES}, here`;
     linker.scope.report(diagnostic('SW2008', syntax.place, params, { hint }));
     return undefined;
   }
-  return name === 'owner' ? { kind: 'owner' } : readRole(linker, call.args, syntax);
+  return name === 'role' ? readRole(linker, call.args, syntax) : { kind: name };
 }
 
 function readRole(

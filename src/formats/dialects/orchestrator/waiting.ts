@@ -47,7 +47,7 @@ export function lowerYield(context: NodeContext, base: NodeBase): AskNode | unde
 }
 
 /**
- * `answer_by` names roles, or `owner` for the owner of the run, and `escalate_to` those who may answer after `remind_after`;
+ * `answer_by` names roles, `owner` for the owner of the run, or `human` for a person on the page of the question, and `escalate_to` those who may answer after `remind_after`;
  * `except: owner` leaves the owner out who has a role.
  */
 function answeringOf(context: NodeContext): Pick<AskNode, 'answerBy' | 'remindAfterMs' | 'escalateTo'> {
@@ -76,6 +76,7 @@ function answerersOf(
   const names = textsOf(reports, value, `\`${key}\` of ${fields.where}`);
   const answerers = names.flatMap((name): Answerer[] => {
     if (!checkLiteral(reports, name, key)) return [];
+    if (name.value === 'human') return [{ kind: 'human' }];
     if (name.value !== 'owner') {
       if (isRole(name.value)) return [{ kind: 'role', role: name.value, ...(except && { except }) }];
       fields.mismatch(key, name, 'a role: 1 to 128 printable characters without quotes');

@@ -209,7 +209,7 @@ export const graphFaults = {
   ),
   SW4039: error(
     (p: { step: string; problem: string }) => `no caller can answer question \`${p.step}\`: ${p.problem}`,
-    () => "name who may answer: `role('lead')`, `owner()`, or a list of them",
+    () => "name who may answer: `role('lead')`, `owner()`, `human()`, or a list of them",
   ),
   SW4040: warning(
     (p: { tool: string; hint: 'next' | 'requires'; named: string; workflow: string }) =>

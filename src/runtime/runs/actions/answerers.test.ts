@@ -13,6 +13,7 @@ import { mayAnswer, unanswerable } from './answerers.js';
 const LEAD: readonly Answerer[] = [{ kind: 'role', role: 'lead' }];
 const OTHER_LEAD: readonly Answerer[] = [{ kind: 'role', role: 'lead', except: 'owner' }];
 const OWNER: readonly Answerer[] = [{ kind: 'owner' }];
+const HUMAN: readonly Answerer[] = [{ kind: 'human' }];
 const lead = { ...bob, roles: ['lead'] } as Owner;
 const otherLead = { ...eve, roles: ['clerk', 'lead'] } as Owner;
 const leadingOwner = { ...ada, roles: ['lead'] } as Owner;
@@ -48,6 +49,10 @@ describe('who may answer', () => {
     ['a lead for an anonymous owner', LEAD, lead, anonymous, true],
     ['no caller for an anonymous owner that is excepted', OTHER_LEAD, lead, anonymous, false],
     ['not an anonymous caller', LEAD, anonymous, ada, false],
+    ['the owner as a person', HUMAN, { ...ada, person: true }, ada, true],
+    ['not the client of the owner', HUMAN, ada, ada, false],
+    ['not another person', HUMAN, { ...lead, person: true }, ada, false],
+    ['a person with a role', LEAD, { ...lead, person: true }, ada, true],
   ] as const)('%s', (_name, answerBy, caller, owner, expected) => {
     expect(mayAnswer(answerBy, caller as Owner, owner as Owner)).toBe(expected);
   });
@@ -203,19 +208,34 @@ test('the steps of a run act for its owner, with the roles it had at its start',
 });
 
 describe('a run whose question no caller could answer', () => {
-  const none = { localRoles: [], hasAuthentication: false };
+  const noSources = { localRoles: [], hasAuthentication: false, hasPages: false };
   const local: Owner = { kind: 'local' };
   const of = (answerBy: readonly Answerer[]) => graph([ask('sure', 'confirm', { answerBy })]);
   test.each([
-    ['no roles', of(LEAD), local, none, 'E_NO_ROLES'],
-    ['another role', of(LEAD), local, { ...none, localRoles: ['clerk'] }, 'E_NO_ROLES'],
-    ['the role', of(LEAD), local, { ...none, localRoles: ['lead'] }, undefined],
-    ['the role of the owner alone', of(OTHER_LEAD), local, { ...none, localRoles: ['lead'] }, 'E_NO_ROLES'],
-    ['the owner as well', of([...OTHER_LEAD, ...OWNER]), local, none, undefined],
-    ['authentication', of(OTHER_LEAD), local, { ...none, hasAuthentication: true }, undefined],
-    ['an authenticated owner', of(OTHER_LEAD), ada, none, undefined],
-    ['no rule', graph([ask('sure')]), local, none, undefined],
-    ['in a task', graph([], { tasks: [of(LEAD)] }), local, none, 'E_NO_ROLES'],
+    ['no roles', of(LEAD), local, noSources, 'E_NO_ROLES'],
+    ['another role', of(LEAD), local, { ...noSources, localRoles: ['clerk'] }, 'E_NO_ROLES'],
+    ['the role', of(LEAD), local, { ...noSources, localRoles: ['lead'] }, undefined],
+    [
+      'the role of the owner alone',
+      of(OTHER_LEAD),
+      local,
+      { ...noSources, localRoles: ['lead'] },
+      'E_NO_ROLES',
+    ],
+    ['the owner as well', of([...OTHER_LEAD, ...OWNER]), local, noSources, undefined],
+    ['authentication', of(OTHER_LEAD), local, { ...noSources, hasAuthentication: true }, undefined],
+    ['an authenticated owner', of(OTHER_LEAD), ada, noSources, undefined],
+    ['no rule', graph([ask('sure')]), local, noSources, undefined],
+    ['no pages', of(HUMAN), local, { ...noSources, hasAuthentication: true }, 'E_NO_ROLES'],
+    ['pages', of(HUMAN), local, { ...noSources, hasPages: true }, undefined],
+    [
+      'a role instead of pages',
+      of([...HUMAN, ...LEAD]),
+      local,
+      { ...noSources, localRoles: ['lead'] },
+      undefined,
+    ],
+    ['in a task', graph([], { tasks: [of(LEAD)] }), local, noSources, 'E_NO_ROLES'],
   ])('%s', (_name, workflow, owner, sources, code) => {
     expect(unanswerable(workflow, owner, sources)?.code).toBe(code);
   });

@@ -15,6 +15,7 @@ export function mayAnswer(answerBy: AnswerBy, caller: Owner, owner: Owner): bool
   if (answerBy === undefined) return isOwner;
   return answerBy.some((answerer) => {
     if (answerer.kind === 'owner') return isOwner;
+    if (answerer.kind === 'human') return isOwner && caller.person === true;
     // The user of an anonymous owner could be any caller.
     const isExcepted =
       answerer.except === 'owner' && (owner.kind === 'anonymous' || isSameUser(caller, owner));
@@ -26,6 +27,8 @@ export function mayAnswer(answerBy: AnswerBy, caller: Owner, owner: Owner): bool
 interface RoleSources {
   /** Of the user of this process. */
   readonly localRoles: readonly string[];
+  /** Whether questions have pages, on which people answer. */
+  readonly hasPages: boolean;
   /** Whether callers that a transport authenticates may have roles. */
   readonly hasAuthentication: boolean;
 }
@@ -35,6 +38,10 @@ export function unanswerable(graph: Graph, owner: Owner, sources: RoleSources): 
   for (const { step, answerBy } of restrictedQuestions(graph)) {
     if (answerBy.some((answerer) => canExist(answerer, owner, sources))) continue;
     const who = describeAnswerers(answerBy);
+    if (!sources.hasPages && answerBy.every(({ kind }) => kind === 'human')) {
+      const message = `The run was not started: only ${who} may answer its step '${clip(step)}', and this server has no pages. Its operator serves it over HTTP with the option questions: { page: true }.`;
+      return { code: 'E_NO_ROLES', message, details: { step } };
+    }
     const message =
       owner.kind === 'anonymous' && sources.hasAuthentication
         ? `The run was not started: only ${who} may answer its step '${clip(step)}', and a caller without a token cannot be distinguished from others. Send the request with a bearer token.`
@@ -48,8 +55,10 @@ export function unanswerable(graph: Graph, owner: Owner, sources: RoleSources): 
   return undefined;
 }
 
-function canExist(answerer: Answerer, owner: Owner, { localRoles, hasAuthentication }: RoleSources): boolean {
+function canExist(answerer: Answerer, owner: Owner, sources: RoleSources): boolean {
+  const { localRoles, hasAuthentication, hasPages } = sources;
   if (answerer.kind === 'owner') return true;
+  if (answerer.kind === 'human') return hasPages;
   // An owner that is not known cannot be distinguished from other callers.
   if (answerer.except !== undefined && owner.kind === 'anonymous') return false;
   if (hasAuthentication || owner.kind === 'principal') return true;

@@ -20,6 +20,8 @@ interface OpenAction {
   readonly schema?: JsonSchema;
   /** Who may answer, exclusively. Missing: the owner of the run. */
   readonly answer_by?: readonly Answerer[];
+  /** The page on which a person answers it, on a server with pages. */
+  readonly page_url?: string;
   /** The problems of each value that did not fit, the first try first. Missing without one. */
   readonly refused_values?: readonly { readonly problems: readonly string[] }[];
   /** When a `wait` is over, RFC 3339. */

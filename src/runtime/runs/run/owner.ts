@@ -1,7 +1,7 @@
 import type { Owner, Principal } from '../../../decorators/context.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
-import { ownProperty } from '../../../graph/json.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 
@@ -58,10 +58,15 @@ export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {
   return { ...head, ...defined({ subject }), clientId };
 }
 
+/** An owner without what does not distinguish it from others. */
+export function identityOf(owner: Owner): JsonObject {
+  const { roles: _, person: __, ...identity } = { roles: undefined, person: undefined, ...owner };
+  return { ...identity };
+}
+
 /** A text that is equal for the same owner only, whatever roles it has. */
 export function ownerKey(owner: Owner): string {
-  const { roles: _, ...identity } = { roles: undefined, ...owner };
-  return canonicalJson(identity);
+  return canonicalJson(identityOf(owner));
 }
 
 /**

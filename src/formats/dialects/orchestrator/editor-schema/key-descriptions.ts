@@ -33,7 +33,8 @@ export const NODE_KEYS: Readonly<Record<string, string>> = {
   on_limit: 'Whether the node fails after the last repetition, or succeeds. Default: `fail`.',
   wait: 'For how long the workflow waits: milliseconds, a time such as `30m`, or a reference with its unit.',
   wait_until: 'Until when the workflow waits: a time such as `2026-12-24T18:00:00Z`, or a reference to one.',
-  answer_by: 'Who may answer: roles, or `owner` for the owner of the run, which is the default.',
+  answer_by:
+    'Who may answer: roles, `human` for a person on the page of the question, or `owner` for the owner of the run, which is the default.',
   remind_after: 'When a reminder of an open question is given: milliseconds, or a time such as `4h`.',
   approves: 'The call that a yes permits, with the input that the question shows.',
   escalate_to: 'Who may answer as well after the reminder: roles, or `owner`.',
