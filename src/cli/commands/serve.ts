@@ -22,6 +22,7 @@ const OPTIONS = {
   port: { type: 'string' },
   store: { type: 'string' },
   'no-workflows': { type: 'boolean' },
+  'question-pages': { type: 'boolean' },
 } as const;
 
 /** So many files or globs may be named. */
@@ -43,6 +44,7 @@ Options:
   --store STORE    where runs are kept: memory, sqlite:PATH, or temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE
                    (default: STEPWRIGHT_STORE of the environment, else memory)
   --no-workflows   tools without workflows
+  --question-pages  a page over HTTP for each question of a workflow
 ${REGISTRY_HELP}`,
   OPTIONS,
   MOST_FILES,
@@ -73,9 +75,17 @@ export async function serveProject(
   output: Output,
   observer?: ServeObserver,
 ): Promise<number> {
-  const { stdio, http = false, port, 'no-workflows': off = false, ...choice } = parsed.values;
+  const {
+    stdio,
+    http = false,
+    port,
+    'no-workflows': off = false,
+    'question-pages': pages,
+    ...choice
+  } = parsed.values;
   if (stdio && http) throw new Misuse('stepwright: `stepwright serve` takes `--stdio` or `--http`, not both');
   if (port !== undefined && !http) throw new Misuse('stepwright: `--port` is for `stepwright serve --http`');
+  if (pages && !http) throw new Misuse('stepwright: `--question-pages` is for `stepwright serve --http`');
   checkPort(port);
   const store = storeIn(parsed.values.store ?? process.env.STEPWRIGHT_STORE);
   const hasFiles = parsed.args.length > 0;
@@ -91,6 +101,7 @@ export async function serveProject(
         ...fileOptions,
         ...defined({ store }),
         ...(off ? { offerWorkflows: false } : {}),
+        ...(pages ? { questions: { ...fileOptions.questions, page: true } } : {}),
         ...specsOf(fileOptions, [...specs, ...parsed.args], choice.root),
       };
       // Faults are thrown here, with the repair for this command, before `serve` would end the process.

@@ -127,6 +127,10 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    * answer. Default: none.
    */
   readonly localRoles?: readonly string[];
+  /**
+   * Pages on which people answer the questions of workflows, over HTTP. Default: they have no pages, and a workflow with `human()` is refused.
+   */
+  readonly questions?: QuestionSettings;
   /** Makes the id of a run, which must be impossible to guess. Default: 128 random bits, in hexadecimal digits. */
   readonly newRunId?: () => string;
   /**
@@ -181,6 +185,7 @@ export interface ResolvedSettings
       | 'model'
       | 'upstream'
       | 'specs'
+      | 'questions'
       | 'telemetry'
       | 'taskRouter'
       | 'log'
@@ -201,6 +206,7 @@ export interface ResolvedSettings
   readonly storeSource?: RunStoreSource;
   readonly model?: ModelFunction;
   readonly upstream?: UpstreamPort;
+  readonly questions?: QuestionSettings;
   readonly telemetry?: Telemetry;
   readonly taskRouter?: ServerSettings['taskRouter'];
   readonly instructions?: string;
@@ -274,6 +280,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     allowSampling: settings.allowSampling ?? false,
     localRoles: localRolesOf(settings),
     ...defined({ model: settings.model, upstream: settings.upstream }),
+    ...questionsOf(settings),
     ...telemetryOf(settings),
     ...taskRouterOf(settings),
     ...store,
@@ -398,6 +405,30 @@ function randomId(): string {
   }
   drawn += 16;
   return random.toString('hex', drawn - 16, drawn);
+}
+
+/** @throws RangeError for an address that is not one. */
+function questionsOf({ questions }: ServerSettings): Pick<ServerSettings, 'questions'> {
+  const { page, publicUrl } = questions ?? {};
+  if (page !== undefined && typeof page !== 'boolean')
+    throw new RangeError(`questions.page must be true or false, not ${JSON.stringify(page)}`);
+  if (publicUrl !== undefined) checkAddress('questions.publicUrl', publicUrl, ['https:', 'http:']);
+  if (publicUrl !== undefined && page !== true)
+    throw new RangeError(
+      'questions.publicUrl is the address of pages: set questions.page to true, or remove it',
+    );
+  return page === true ? { questions: { page, ...defined({ publicUrl }) } } : {};
+}
+
+/** How people answer the questions of workflows. */
+export interface QuestionSettings {
+  /** Whether each question has a page at `/questions/…` of the server over HTTP. Default: false. */
+  readonly page?: boolean;
+  /**
+   * Where people reach the server, as an absolute URL: `https://agents.example.com`. Default: the origin of
+   * `auth.resource`, else of the requests of clients, which is not right behind a proxy with TLS.
+   */
+  readonly publicUrl?: string;
 }
 
 /** How long clients may keep results, in ms. */

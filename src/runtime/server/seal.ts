@@ -15,7 +15,7 @@ export interface Unsealed {
 }
 
 /**
- * Texts that a server gives away and takes back. They are encrypted and authenticated (AES-256-GCM) with the key of the store:
+ * Texts that a server gives to others and reads again. They are encrypted and authenticated (AES-256-GCM) with the key of the store:
  * every process with the same store can open them, and no other one can read or make them.
  */
 export class Seal {

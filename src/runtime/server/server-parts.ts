@@ -22,6 +22,7 @@ import { type RunTool, runToolsFor } from './composite/run-tools.js';
 import { type Registered, runTraitsOf, ServedMemo } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
 import type { ResolvedSettings } from './options.js';
+import { linkedRuns, QuestionLinks } from './question-links.js';
 import { RequestGate } from './requests/limits.js';
 import { PromptRenderer } from './requests/prompt-renderer.js';
 import type { ServerSpecs } from './specs/server-specs.js';
@@ -35,6 +36,8 @@ export class ServerParts {
   readonly lifecycle: Lifecycle;
   readonly renderer: PromptRenderer;
   readonly runs: RunStore;
+  /** Missing where questions have no pages. */
+  readonly links: QuestionLinks | undefined;
   /** What all clients get. */
   readonly base: LiveCatalogue;
   /** Tools that look after open runs of earlier processes. */
@@ -62,7 +65,10 @@ export class ServerParts {
     this.servedMemo = new ServedMemo(registry);
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
-    this.runs = this.#runStore();
+    const runs = this.#runStore();
+    this.links =
+      settings.questions && new QuestionLinks({ runs, schemas, info: settings.info, ...settings.questions });
+    this.runs = this.links === undefined ? runs : linkedRuns(runs, this.links);
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
       log(warning, { event: 'workflow.warning', level: 'warning' });
@@ -155,7 +161,11 @@ export class ServerParts {
       resultFailure,
       values: valuePort({ ...settings, schemas }),
       refusal: (graph, owner) =>
-        unanswerable(graph, owner, { localRoles, hasAuthentication: this.hasAuthentication }),
+        unanswerable(graph, owner, {
+          localRoles,
+          hasAuthentication: this.hasAuthentication,
+          hasPages: this.links?.base !== undefined,
+        }),
       log,
       newRunId,
       limits,

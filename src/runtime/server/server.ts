@@ -111,6 +111,7 @@ class RegistryServer implements StepwrightServer {
   readonly toolset: Toolset;
   readonly settings: ResolvedSettings;
   readonly telemetry: ResolvedSettings['telemetry'];
+  readonly questionLinks: StepwrightServer['questionLinks'];
   readonly #parts: ServerParts;
   readonly #catalogues: LiveCatalogue;
   /** Hints of lists for clients and proxies, in each version of the protocol. */
@@ -131,6 +132,7 @@ class RegistryServer implements StepwrightServer {
     this.settings = parts.settings;
     this.info = parts.settings.info;
     this.telemetry = parts.settings.telemetry;
+    this.questionLinks = parts.links;
     this.#schemas = parts.schemas;
     this.#runs = parts.runs;
   }

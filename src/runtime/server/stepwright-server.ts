@@ -12,6 +12,7 @@ import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
+import type { QuestionLinks } from './question-links.js';
 import type { QuestionRounds } from './question-rounds.js';
 import type { TaskRouter } from './tasks/task-router.js';
 import type {
@@ -148,6 +149,8 @@ export interface StepwrightServer {
    * with `answerBy: role(…)` may be started.
    */
   authenticates(): void;
+  /** Pages on which people answer questions, for adapters over HTTP. Undefined without the option `questions`. @internal */
+  readonly questionLinks?: QuestionLinks | undefined;
   /** The names of the tools that are being called, each once: an adapter names them when one of them harms the process. */
   toolsInCall(): readonly string[];
   /** False until {@link drain} is called. */

@@ -1,4 +1,4 @@
-import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
+import { describeAnswerers, isForOthers, needsPage } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
@@ -123,7 +123,11 @@ function shown(action: OpenAction, run: KeptRun | undefined): string {
   ];
   if (run === undefined) return lines.join('\n');
   const { workflowId: workflow_id } = run;
-  if (isForOthers(answer_by)) {
+  if (needsPage(answer_by)) {
+    lines.push(
+      `Only ${describeAnswerers(answer_by ?? [])} may answer. Call tool 'get_workflow_status' with ${jsonText({ workflow_id })}: it returns the address of the page, for the user.`,
+    );
+  } else if (isForOthers(answer_by)) {
     lines.push(
       `Somebody else answers: only ${describeAnswerers(answer_by)} may, and finds it with tool 'list_workflows'. Do not ask the user. To see whether the workflow has gone on, call tool 'get_workflow_status' with ${jsonText({ workflow_id })}`,
     );

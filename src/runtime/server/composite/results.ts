@@ -1,5 +1,5 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
+import { describeAnswerers, isForOthers, needsPage } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { clip, jsonText, MASKED, oneLine } from '../../../graph/printable-text.js';
@@ -220,7 +220,7 @@ function withMore(parts: readonly string[], more: number): string {
 }
 
 function actionText(id: string, open: Envelope['actions'][number]): string {
-  const { action_id, step_id, schema, expires_at, answer_by, refused_values = [] } = open;
+  const { action_id, step_id, schema, expires_at, answer_by, page_url, refused_values = [] } = open;
   if (open.type === 'wait' || 'children' in open.parameters)
     return `Action '${clip(action_id)}': ${requestText(open)}`;
   const how = howToAnswer(open, schema);
@@ -232,14 +232,21 @@ function actionText(id: string, open: Envelope['actions'][number]): string {
       ({ problems }, index) =>
         `Try ${index + 1} of the model did not fit: ${problems.map((problem) => oneLine(problem)).join('; ')}`,
     ),
-    ...(isForOthers(answer_by)
+    ...(needsPage(answer_by)
       ? [
-          `Somebody else answers: only ${describeAnswerers(answer_by)} may, and finds it with list_workflows. Do not ask the user. Ask for the state with get_workflow_status { "workflow_id": ${run} }. A permitted caller answers action ${action} with submit_result.`,
+          `Only ${describeAnswerers(answer_by ?? [])} may answer${page_url === undefined ? '' : `: ${page_url}`}. Show the user this address, and do not open it yourself; submit_result is refused. Ask for the state with get_workflow_status { "workflow_id": ${run} }.`,
         ]
-      : [
-          `Answer with submit_result { "workflow_id": ${run}, "action_id": ${action}, "result": … }. ${how}`,
-          'If it cannot be answered, send "error": { "message": … } in place of the result.',
-        ]),
+      : isForOthers(answer_by)
+        ? [
+            `Somebody else answers: only ${describeAnswerers(answer_by)} may, and finds it with list_workflows. Do not ask the user. Ask for the state with get_workflow_status { "workflow_id": ${run} }. A permitted caller answers action ${action} with submit_result.`,
+          ]
+        : [
+            `Answer with submit_result { "workflow_id": ${run}, "action_id": ${action}, "result": … }. ${how}`,
+            'If it cannot be answered, send "error": { "message": … } in place of the result.',
+          ]),
+    ...(page_url === undefined || needsPage(answer_by)
+      ? []
+      : [`A person can answer on this page as well: ${page_url}`]),
     ...(expires_at === undefined ? [] : [`It expires at ${expires_at}.`]),
   ].join('\n');
 }

@@ -3,7 +3,8 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import { ownerKey, UnidentifiedCallerError } from '../../runs/run/owner.js';
-import type { ScopedCaller } from '../../server/callers.js';
+import { type ScopedCaller, withRoles } from '../../server/callers.js';
+import type { QuestionPages } from '../../server/question-page.js';
 import { FairTurns } from '../../server/requests/fair-turns.js';
 import { SpecError } from '../../server/specs/url-rules.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
@@ -23,6 +24,7 @@ import { allowPage, boundedStream, busy, preflight, readBody, refusal } from './
 import { clientAddress } from './client-address.js';
 import { hostValidation } from './host-validation.js';
 import { type HttpSettings, type ResolvedHttpSettings, resolveHttpSettings } from './http-options.js';
+import { answerPage, tokenOf } from './question-endpoint.js';
 import { type Session, Sessions } from './sessions.js';
 import { SpecHeaders } from './spec-headers.js';
 
@@ -109,6 +111,8 @@ class Endpoint {
     const { auth, path, limits } = settings;
     this.#refusalOf = hostValidation(settings);
     if (auth !== undefined) server.authenticates();
+    if (auth?.resource !== undefined && URL.canParse(String(auth.resource)))
+      server.questionLinks?.reachedAt(new URL(auth.resource).origin);
     this.#bearer = auth === undefined ? undefined : new Bearer(auth, path, log);
     this.#sessions = new Sessions(limits);
     this.#turns = new FairTurns(limits);
@@ -137,16 +141,32 @@ class Endpoint {
       const { readiness } = this.server;
       return Response.json(readiness, { status: readiness.status === 'ready' ? 200 : 503 });
     }
+    const pages = tokenOf(url) === undefined ? undefined : this.server.questionLinks?.pages();
+    if (pages !== undefined) return this.#answerPage(request, url, await pages);
     const foreign = this.#refusalOf({ host: url.host, ...Object.fromEntries(request.headers) });
     if (foreign !== undefined) {
       return new Response(foreign.body, { status: foreign.status, headers: { ...foreign.headers } });
     }
+    if (this.settings.auth?.resource === undefined) this.server.questionLinks?.reachedAt(url.origin);
     const forwarded = request.headers.get('x-forwarded-for');
     const remoteAddress = clientAddress(source.remoteAddress, forwarded, this.settings.trustProxy);
     const response = await this.#answerAllowedHost(request, url, { ...source, remoteAddress });
     const origin = request.headers.get('origin');
     if (origin !== null) allowPage(response.headers, origin);
     return response;
+  }
+
+  /** Pages are for people: browsers send no origin with them, so that they are told apart by what a page sends. */
+  async #answerPage(request: Request, url: URL, pages: QuestionPages): Promise<Response> {
+    const { origin: _, ...headers } = Object.fromEntries(request.headers);
+    const foreign = this.#refusalOf({ host: url.host, ...headers });
+    if (foreign !== undefined) return new Response(foreign.body, { status: foreign.status });
+    const hasToken = request.headers.has('authorization');
+    const checked = hasToken ? await this.#bearer?.check(request, url) : undefined;
+    const auth = checked?.ok === true && checked.auth ? authInfoOf(checked.auth) : undefined;
+    const caller = auth && withRoles(this.server.ownerOf({ auth }), auth.roles, []);
+    const visitor = { isKnowable: this.#bearer !== undefined, ...defined({ caller }) };
+    return answerPage(request, url, { pages, visitor, bodyBytes: this.settings.limits.bodyBytes });
   }
 
   async #answerAllowedHost(request: Request, url: URL, source: RequestSource): Promise<Response> {

@@ -37,6 +37,10 @@ export async function serveStdio(
   const { log, logLevel } = options ?? {};
   const logged = defined({ log });
   const entries = encodedLog(log, logLevel);
+  if (options?.questions?.page === true) {
+    const text = 'questions.page has no effect over stdio: serve over HTTP, where people can open the pages';
+    entries(text, { event: 'workflow.warning', level: 'warning' });
+  }
   const stdio = claimStdio(adapter.check, strayOutputReport(server, entries));
   await startOrExit(server);
   const connection = await connectEras(adapter, server, stdio.transport, { local: true, ...logged });
