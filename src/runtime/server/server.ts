@@ -18,7 +18,7 @@ import type { Registry } from '../tools/registry.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
-import { lackingScopes, type ScopedCaller, scopeFailure, withRoles } from './callers.js';
+import { type ScopedCaller, scopeFailure, withRoles } from './callers.js';
 import { readArguments } from './catalogue/arguments.js';
 import { cacheHintOf, NOT_KEPT } from './catalogue/cache-hints.js';
 import { type Catalogue, permittedPrompt } from './catalogue/catalogue.js';
@@ -26,7 +26,7 @@ import { pageOf, type ServedPrompt } from './catalogue/listings.js';
 import type { LiveCatalogue } from './catalogue/live-catalogue.js';
 import { PLAN_TOOL, planResult, VALIDATE_TOOL, validateResult } from './catalogue/planning-tools.js';
 import { register } from './catalogue/registration.js';
-import { resultContents, runOfResult } from './composite/long-results.js';
+import { runOfResult } from './composite/long-results.js';
 import {
   type ResolvedSettings,
   resolveSettings,
@@ -38,6 +38,7 @@ import type { BuiltWorkflow } from './registrations.js';
 import { completeArgument, completeVariable } from './requests/completion.js';
 import { type Abort, limited, unfinished } from './requests/limits.js';
 import { failureOf } from './requests/prompt-renderer.js';
+import { resourceContents } from './requests/resource-contents.js';
 import { ServerParts } from './server-parts.js';
 import type {
   CompletionRequest,
@@ -48,7 +49,6 @@ import type {
   StepwrightServer,
   ViewSelection,
 } from './stepwright-server.js';
-import { storeFault } from './store-failure.js';
 import type { TaskCalls } from './tasks/task-calls.js';
 import type { TaskRouter, TaskView } from './tasks/task-router.js';
 import { TaskStore } from './tasks/task-store.js';
@@ -63,7 +63,6 @@ import {
   faultCodes,
   type PromptResult,
   ProtocolFault,
-  type ResourceContents,
   successResult,
   type ToolResult,
 } from './wire.js';
@@ -445,43 +444,10 @@ class RegistryServer implements StepwrightServer {
   }
 
   async readResource(uri: string, context: RequestContext) {
-    const request = this.#identified(context);
-    const result = await this.#resultAt(uri, request);
-    if (result !== undefined) return { contents: [result] };
-    const name = this.toolset.resourceAt(uri);
+    const { settings, toolset } = this;
     const { workflowResources } = this.#catalogue;
-    const missing = lackingScopes(workflowResources.scopesOf(uri), request);
-    const described =
-      name === undefined && missing.length === 0 ? await workflowResources.read(uri) : undefined;
-    if (described !== undefined) return { contents: [described] };
-    if (name === undefined) {
-      throw new ProtocolFault(faultCodes.resourceNotFound, `Resource not found: ${clip(uri)}`, { uri });
-    }
-    const { toolTimeoutMs } = this.settings;
-    const reading = await limited(toolTimeoutMs, request.signal, (signal) =>
-      this.toolset.readResource(name, uri, { ...request, signal }),
-    );
-    if (reading.kind === 'done' && reading.value.ok) {
-      const { value, contents = [value] } = reading.value;
-      return { contents: contents as readonly (JsonObject & ResourceContents)[] };
-    }
-    const failure = reading.kind === 'done' && !reading.value.ok ? reading.value.failure : undefined;
-    const message = `Resource ${clip(uri)} cannot be read: ${oneLine(failure?.message ?? unfinished('timedOut', toolTimeoutMs).message)}`;
-    throw failure?.code === 'E_RESOURCE_URI'
-      ? new ProtocolFault(faultCodes.invalidParams, message, { uri, code: failure.code })
-      : new ProtocolFault(faultCodes.internal, message, { uri });
-  }
-
-  /** The result of a run of the caller. A run of others has no address, as one that does not exist. */
-  async #resultAt(uri: string, { principal }: IdentifiedRequest): Promise<ResourceContents | undefined> {
-    const run = runOfResult(uri);
-    const answer =
-      run === undefined
-        ? undefined
-        : await this.#runs.get(principal, run).catch((fault: unknown) => {
-            throw storeFault(fault, `reading ${clip(uri)}`, this.settings.log);
-          });
-    return answer?.ok === true ? resultContents(answer.envelope) : undefined;
+    const parts = { runs: this.#runs, settings, toolset, workflowResources };
+    return { contents: await resourceContents(uri, this.#identified(context), parts) };
   }
 
   hasResource(uri: string): boolean {
