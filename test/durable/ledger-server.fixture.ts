@@ -1,7 +1,7 @@
 // Serves workflows whose steps write to a ledger outside of the store: over HTTP, where it prints its address and a line
 // for each effect, or over stdio. Arguments: path of the store, path of the ledger, `http` or `stdio`, and `hangs` for a
-// server whose calls of `slow` do not return, `edited` for one without `slow` and with another `gate`, or `stateless` for
-// one without sessions. The events of its log are written to stderr.
+// server whose calls of `slow` do not return, `edited` for one without `slow` and with another `gate`, `stateless` for one
+// without sessions, or `tasks` for such a one with calls that are tasks. The events of its log are written to stderr.
 import { appendFileSync } from 'node:fs';
 import { Tool, type ToolContext } from 'stepwright';
 import { type LogRecord, serve, serveHttp } from 'stepwright/runtime';
@@ -18,7 +18,9 @@ function note(name: string, key: string | undefined): void {
   if (transport === 'http') process.stdout.write(`${name}\n`);
 }
 
-@Tool({ name: 'record', description: 'Writes to the ledger', retrySafety: 'key' })
+const task = how === 'tasks' ? ({ task: 'optional' } as const) : {};
+
+@Tool({ name: 'record', description: 'Writes to the ledger', retrySafety: 'key', ...task })
 class RecordEffect {
   execute({ name }: { name: string }, { idempotencyKey }: ToolContext) {
     note(name, idempotencyKey);
@@ -85,7 +87,7 @@ const workflows = [
         ]),
       ]),
   workflow('bill', [ask('go'), call('charge', 'charge'), returns(lit(true))]),
-].map((graph) => ({ graph }));
+].map((graph) => ({ graph: how === 'tasks' ? { ...graph, taskSupport: 'optional' as const } : graph }));
 
 const options = {
   store: `sqlite:${path}`,
@@ -103,7 +105,7 @@ if (transport === 'stdio') await serve(registry, options);
 else {
   const { url } = await serveHttp(registry, {
     port: 0,
-    sessions: how === 'stateless' ? 'never' : 'always',
+    sessions: how === 'stateless' || how === 'tasks' ? 'never' : 'always',
     ...options,
   });
   process.stdout.write(`${url.href}\n`);
