@@ -131,7 +131,8 @@ async function writeBundle() {
       ssr: true,
       target: 'es2022',
       minify: false,
-      sourcemap: true,
+      // Maps would name sources that the package does not have.
+      sourcemap: false,
       outDir,
       emptyOutDir: false,
       rolldownOptions: {
@@ -152,7 +153,6 @@ async function writeBundle() {
               chunk('unchanged', UNCHANGED, false, 0),
             ],
           },
-          sourcemapExcludeSources: true,
         },
       },
     },

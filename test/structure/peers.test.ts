@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { builtPackage } from '../built-package.js';
 
 interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -21,4 +22,16 @@ test.each(Object.keys(dependencies))('what %s needs beside it is a dependency as
     (peer) => peerDependenciesMeta[peer]?.optional !== true,
   );
   expect(needed.filter((peer) => !Object.hasOwn(dependencies, peer))).toEqual([]);
+});
+
+test('the package has no maps: they would name sources that it does not have', { timeout: 240_000 }, () => {
+  const dist = path.join(builtPackage(), 'dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+  expect(files).toContain('index.d.ts');
+  expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
+  const code = files.filter((file) => /\.(js|ts)$/.test(file));
+  const named = code.filter((file) =>
+    /^\/\/# sourceMappingURL=/m.test(readFileSync(path.join(dist, file), 'utf8')),
+  );
+  expect(named).toEqual([]);
 });
