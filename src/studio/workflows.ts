@@ -3,7 +3,7 @@ import type { Graph } from '../graph/model.js';
 import { nearestName, withSuggestion } from '../graph/names.js';
 import { nodesWithTasks } from '../graph/nodes.js';
 import type { ChartTool } from '../print/chart/chart.js';
-import { dryRun } from '../runtime/runs/operate/dry-run.js';
+import { type DryRunReport, dryRun } from '../runtime/runs/operate/dry-run.js';
 import { noProgress } from '../runtime/runs/request.js';
 import type { StoredHead, StoreReader } from '../runtime/runs/store/reader.js';
 import { readArguments } from '../runtime/server/catalogue/arguments.js';
@@ -54,7 +54,11 @@ type Stubs = Parameters<typeof dryRun>[0]['stubs'];
  * @param stubs JSON, or an empty text.
  * @returns its report, or what is wrong with the stubs or the arguments.
  */
-export async function tryWorkflow({ graph, project }: ServedDefinition, value: JsonObject, stubs: string) {
+export async function tryWorkflow(
+  { graph, project }: ServedDefinition,
+  value: JsonObject,
+  stubs: string,
+): Promise<DryRunReport | Error> {
   const { registry } = project.definitions;
   const results = stubsIn(stubs, graph);
   if (results instanceof Error) return results;

@@ -46,7 +46,7 @@ interface DryRunRequest {
 }
 
 /** The path of a run with stubs. Plain JSON; secrets are masked. */
-interface DryRunReport {
+export interface DryRunReport {
   readonly workflow: string;
   readonly status: 'succeeded' | 'failed' | 'cancelled';
   readonly result?: Json;
