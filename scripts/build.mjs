@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, normalizePath } from 'vite';
@@ -14,7 +15,12 @@ const SOURCES = join(ROOT, 'src');
 const [folder = join(ROOT, 'dist'), ...innerModules] = process.argv.slice(2);
 const outDir = resolve(folder);
 
-const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const { name, exports, dependencies, peerDependencies } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+);
+
+/** The packages that its files may load. */
+const PACKAGES = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })]);
 
 /** The modules that are loaded by path. Each is a file at the place it has in the sources. */
 const ENTRIES = [
@@ -119,7 +125,14 @@ export const { Project, ts } = createRequire(import.meta.url)('${COMPILER}');`
       : null,
 };
 
-const isExternal = (id) => id !== COMPILER && !/^[.\0]/.test(id) && !isAbsolute(id);
+/** A helper that the bundler adds is in a package that users have not got. */
+function isExternal(id) {
+  if (id === COMPILER || /^[.\0]/.test(id) || isAbsolute(id)) return false;
+  const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(id) ?? [];
+  if (!PACKAGES.has(name) && !isBuiltin(id) && !/^\w+:/.test(id))
+    throw new Error(`The package does not depend on '${id}'`);
+  return true;
+}
 
 async function writeBundle() {
   await build({

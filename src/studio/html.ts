@@ -47,6 +47,9 @@ interface Frame {
   readonly user: string;
 }
 
+/** A piece: bundlers rewrite tagged templates that close a script, by a helper of a package of theirs. */
+const SCRIPT = new Html('<script src="/studio.js" defer></script>');
+
 /** A whole page. */
 export function pageOf({ title, tab, parts, live }: View, { store, user }: Frame): string {
   const link = (name: string, href: string, isOpen: boolean): Html =>
@@ -59,7 +62,7 @@ export function pageOf({ title, tab, parts, live }: View, { store, user }: Frame
 <title>${title} · Stepwright Studio</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/studio.css">
-<script src="/studio.js" defer></script>
+${SCRIPT}
 </head>
 <body${live !== undefined && html` data-live="${live}"`}>
 <a class="skip" href="#main">To the content</a>
