@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defined } from '../../graph/defined.js';
-import {
-  type Registry,
-  type RunningHttpServer,
-  type RunningServer,
-  serve,
-  serveHttp,
-} from '../../runtime/index.js';
+import { sdk1 } from '../../runtime/protocol/sdk1/adapter.js';
 import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import type { UntypedFactories } from '../../runtime/tools/instances.js';
+import { type RunningHttpServer, serveOverHttp } from '../../runtime/transports/http/serve-http.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
+import { type RunningServer, serveStdio } from '../../runtime/transports/stdio/serve-stdio.js';
 import { Misuse, type Output, optionCommand, type Parsed, REGISTRY_HELP, texts } from '../command-line.js';
 import { type Modules, type OpenRegistry, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
@@ -104,14 +100,13 @@ export async function serveProject(
         ...(pages ? { questions: { ...fileOptions.questions, page: true } } : {}),
         ...specsOf(fileOptions, [...specs, ...parsed.args], choice.root),
       };
-      // Faults are thrown here, with the repair for this command, before `serve` would end the process.
-      // Its warnings come from there.
-      untypedServer(registry, { ...options, log: () => {} });
+      // Faults are thrown with the repair for this command.
+      const server = untypedServer(registry, options);
       await observer?.loaded();
       const listen = port === undefined ? {} : { port: Number(port) };
       const running = http
-        ? await serveHttp<Registry>(registry, { ...options, ...listen })
-        : await serve<Registry>(registry, options);
+        ? await serveOverHttp(sdk1, server, { ...options, ...listen })
+        : await serveStdio(sdk1, server, options);
       observer?.serving(running, { file, registry, options });
       await running.closed;
       return 0;

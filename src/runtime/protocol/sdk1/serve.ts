@@ -13,7 +13,7 @@ import {
   serveOverHttp,
 } from '../../transports/http/serve-http.js';
 import type { Connection, ConnectOptions, ServerTransport } from '../../transports/protocol-adapter.js';
-import { untypedServer } from '../../transports/start-server.js';
+import { serverOrExit, untypedServer } from '../../transports/start-server.js';
 import { type RunningServer, serveStdio } from '../../transports/stdio/serve-stdio.js';
 import { sdk1 } from './adapter.js';
 
@@ -46,11 +46,11 @@ export function connect(
  * await serve(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });
  * ```
  */
-export function serve<R extends Registry>(
+export async function serve<R extends Registry>(
   registry: R,
   ...[options]: ServerOptions<R>
 ): Promise<RunningServer> {
-  return serveStdio(sdk1, registry, options);
+  return serveStdio(sdk1, await serverOrExit(registry, options), options);
 }
 
 /**
@@ -97,9 +97,9 @@ export function fetchHandler(
  * await serveHttp(registry, { port: 8080, host: '0.0.0.0', allowedHosts: ['mcp.example.com'] });
  * ```
  */
-export function serveHttp<R extends Registry>(
+export async function serveHttp<R extends Registry>(
   registry: R,
   ...[options]: WithFactories<R, ServerSettings & HttpSettings & ListenSettings>
 ): Promise<RunningHttpServer> {
-  return serveOverHttp(sdk1, registry, options);
+  return serveOverHttp(sdk1, await serverOrExit(registry, options), options);
 }

@@ -4,9 +4,8 @@ import type { ServerSettings } from '../../server/options.js';
 import { drainOnSignals, guardProcess, reportExitDuringCalls } from '../../server/process.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { encodedLog } from '../../tools/log.js';
-import type { Registry } from '../../tools/registry.js';
 import type { ProtocolAdapter } from '../protocol-adapter.js';
-import { serverOrExit, startOrExit } from '../start-server.js';
+import { startOrExit } from '../start-server.js';
 import { type HttpHandler, httpHandler } from './endpoint.js';
 import type { HttpSettings } from './http-options.js';
 
@@ -56,16 +55,15 @@ async function listenerOf(handler: HttpHandler) {
   );
 }
 
-/** Serves a registry over HTTP; see `serveHttp` of the adapter. */
+/** Starts a server and lets it answer over HTTP; see `serveHttp` of the adapter. */
 export async function serveOverHttp(
   adapter: ProtocolAdapter,
-  registry: Registry,
+  server: StepwrightServer,
   options: (ServerSettings & HttpSettings & ListenSettings) | undefined,
 ): Promise<RunningHttpServer> {
   const { port = 3000, host = '127.0.0.1' } = options ?? {};
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new RangeError(`port must be a whole number from 0 to 65535, not ${String(port)}`);
-  const server = await serverOrExit(registry, options);
   await startOrExit(server);
   const log = encodedLog(options?.log, options?.logLevel);
   const handler = httpHandler(adapter, server, options ?? {}, log);

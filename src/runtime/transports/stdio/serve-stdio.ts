@@ -9,10 +9,9 @@ import {
 } from '../../server/process.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { encodedLog } from '../../tools/log.js';
-import type { Registry } from '../../tools/registry.js';
 import { connectEras } from '../era-channels.js';
 import type { ProtocolAdapter } from '../protocol-adapter.js';
-import { serverOrExit, startOrExit } from '../start-server.js';
+import { startOrExit } from '../start-server.js';
 import { claimStdio } from './stdio-transport.js';
 
 /** A server over stdio. */
@@ -27,13 +26,12 @@ export interface RunningServer {
 /** How long requests in flight may still take once the client has closed stdin. */
 const HANG_UP_GRACE_MS = 1_000;
 
-/** Serves a registry over stdio; see `serve` of the adapter. */
+/** Starts a server and lets it answer over stdio; see `serve` of the adapter. */
 export async function serveStdio(
   adapter: ProtocolAdapter,
-  registry: Registry,
+  server: StepwrightServer,
   options: ServerSettings | undefined,
 ): Promise<RunningServer> {
-  const server = await serverOrExit(registry, options);
   const { log, logLevel } = options ?? {};
   const logged = defined({ log });
   const entries = encodedLog(log, logLevel);
