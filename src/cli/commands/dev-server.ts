@@ -29,7 +29,7 @@ export type DevCommand =
 /** What a server says to `stepwright dev`. */
 export type DevReport =
   | { readonly kind: 'loaded' }
-  | { readonly kind: 'serving'; readonly url?: string; readonly studio: string }
+  | { readonly kind: 'serving'; readonly url?: string; readonly studio?: string }
   | { readonly kind: 'failed'; readonly text: string };
 
 const report = (message: DevReport): void => void process.send?.(message);
@@ -79,12 +79,19 @@ process.on('message', async (command: DevCommand) => {
     },
     async serving(running, project) {
       close = () => running.close({ graceMs: 0 });
-      const page = { ...project, store: String(project.options.store), server: async () => running.server };
-      const studio = await serveStudio(page, command.studio);
+      const store = String(project.options.store);
+      // Runs in the memory of this process have no reader beside it.
+      const studio =
+        store === 'memory'
+          ? undefined
+          : await serveStudio({ ...project, store, server: async () => running.server }, command.studio);
       close = async () => {
-        await Promise.all([studio.close(), running.close({ graceMs: 0 })]);
+        await Promise.all([studio?.close(), running.close({ graceMs: 0 })]);
       };
-      const urls = { ...('url' in running ? { url: running.url.href } : {}), studio: studio.url.href };
+      const urls = {
+        ...('url' in running ? { url: running.url.href } : {}),
+        ...(studio === undefined ? {} : { studio: studio.url.href }),
+      };
       report({ kind: 'serving', ...urls });
     },
   }).catch((error: unknown) => {

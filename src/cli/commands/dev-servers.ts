@@ -101,8 +101,10 @@ export class DevServers {
       const total = milliseconds + performance.now() - start;
       const place = report.url === undefined ? 'over stdio' : `at ${report.url}`;
       this.#output.out(`served ${place} (${total.toFixed(0)} ms after the change)\n`);
-      this.#studio = { ...this.#studio, port: Number(new URL(report.studio).port) };
-      if (isFirst) this.#output.out(`studio at ${report.studio}\n`);
+      if (report.studio !== undefined) {
+        this.#studio = { ...this.#studio, port: Number(new URL(report.studio).port) };
+        if (isFirst) this.#output.out(`studio at ${report.studio}\n`);
+      }
       if (isFirst && report.url !== undefined)
         this.#output.out(
           `inspect it: npx @modelcontextprotocol/inspector --transport http --server-url ${report.url}\n`,
