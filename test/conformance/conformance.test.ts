@@ -17,6 +17,39 @@ interface LaterClient {
   close(): Promise<void>;
 }
 
+/** Scenarios in which a person signs in by a browser, or with credentials that the client does not have. */
+const SIGNS_IN = [
+  ...['default', 'var1', 'var2', 'var3'].map((name) => `auth/metadata-${name}`),
+  ...['basic', 'post', 'none'].map((name) => `auth/token-endpoint-auth-${name}`),
+  ...[
+    'from-www-authenticate',
+    'from-scopes-supported',
+    'omitted-when-undefined',
+    'step-up',
+    'retry-limit',
+  ].map((name) => `auth/scope-${name}`),
+  'auth/basic-cimd',
+  // Extensions.
+  'auth/client-credentials-jwt',
+  'auth/enterprise-managed-authorization',
+  'auth/dpop',
+  'auth/dpop-nonce',
+  'auth/wif-jwt-bearer',
+];
+
+/** As {@link SIGNS_IN}, of revision 2026-07-28. */
+const SIGNS_IN_LATER = [
+  ...['supported-missing', 'wrong-issuer', 'unexpected', 'normalized'].map((name) => `auth/iss-${name}`),
+  ...['scope', 'not-supported'].map((name) => `auth/offline-access-${name}`),
+  'auth/authorization-server-migration',
+];
+
+/** Scenarios in which the server asks the client. */
+const ASKS = {
+  '2025-11-25': ['elicitation-sep1034-client-defaults'],
+  '2026-07-28': ['sep-2322-client-request-state'],
+};
+
 /** How a suite ended: its counts, and the scenarios with failures. */
 function totalsOf(output: string) {
   const [, passed, failed] = /Total: (\d+) passed, (\d+) failed/.exec(output) ?? [];
@@ -42,21 +75,23 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
   });
 
   test('passes the conformance suite of 2025-11-25, with its pending scenarios', () => {
-    const totals = totalsOf(tools.run('conformance-stable', ['--url', server.url, '--suite', 'all']));
+    const totals = totalsOf(
+      tools.run('conformance-stable', 'server', ['--url', server.url, '--suite', 'all']),
+    );
     process.stdout.write(`conformance 0.1.16: ${totals.passed} passed, ${totals.failed} failed\n`);
     expect(totals).toEqual({ passed: 44, failed: 0, failing: [] });
   });
 
   test('passes the version of the suite to come', () => {
     const args = ['--url', server.url, '--requirements', '2025-11-25'];
-    const totals = totalsOf(tools.run('conformance-next', args));
+    const totals = totalsOf(tools.run('conformance-next', 'server', args));
     process.stdout.write(`conformance 0.2.0-alpha.12: ${totals.passed} passed, ${totals.failed} failed\n`);
     expect(totals).toEqual({ passed: 80, failed: 0, failing: [] });
   });
 
   test('passes the version of the suite to come for 2026-07-28, but for what the docs name', () => {
     const args = ['--url', server.url, '--requirements', '2026-07-28'];
-    const totals = totalsOf(tools.run('conformance-next', args));
+    const totals = totalsOf(tools.run('conformance-next', 'server', args));
     process.stdout.write(
       `conformance 0.2.0-alpha.12, 2026-07-28: ${totals.passed} passed, ${totals.failed} failed\n`,
     );
@@ -64,6 +99,23 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
     expect(failing).toEqual(['tasks-lifecycle', 'tasks-mrtr-composition']);
     expect(totals).toMatchObject({ passed: 193, failed: 2 });
   });
+
+  test.each([
+    ['2025-11-25', [...SIGNS_IN, ...ASKS['2025-11-25']]],
+    ['2026-07-28', [...SIGNS_IN, ...SIGNS_IN_LATER, ...ASKS['2026-07-28']]],
+  ])(
+    'has a client of upstream servers that passes the suite for %s, but for what the docs name',
+    (revision, named) => {
+      const command = `${process.execPath} ${programs.file('client')}`;
+      const args = ['--command', command, '--requirements', revision, '--timeout', '120000'];
+      const totals = totalsOf(tools.run('conformance-next', 'client', args));
+      process.stdout.write(
+        `conformance 0.2.0-alpha.12, ${revision}, client: ${totals.passed} passed, ${totals.failed} failed\n`,
+      );
+      const failing = totals.failing.flatMap((line) => /^✗ ([^:]+): /.exec(line)?.[1] ?? []);
+      expect(failing.sort()).toEqual([...named].sort());
+    },
+  );
 
   const targetOf = (transport: string): string[] =>
     transport === 'http'

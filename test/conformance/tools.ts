@@ -17,8 +17,12 @@ const NEEDED_NODE = 22;
 export interface ConformanceTools {
   /** The absolute path of a file among the installed packages. */
   file(path: string): string;
-  /** Runs a suite against a server, and returns what it printed. */
-  run(suite: 'conformance-stable' | 'conformance-next', args: readonly string[]): string;
+  /** Runs a suite against a server or a client, and returns what it printed. */
+  run(
+    suite: 'conformance-stable' | 'conformance-next',
+    subject: 'server' | 'client',
+    args: readonly string[],
+  ): string;
 }
 
 /**
@@ -46,9 +50,9 @@ function installedTools(): ConformanceTools | { readonly why: string } {
     return { why: `the suites need Node ${NEEDED_NODE}, and this is ${process.version}` };
   return {
     file: (path) => join(folder, 'node_modules', path),
-    run(suite, args) {
+    run(suite, subject, args) {
       const file = join(folder, 'node_modules', suite, 'dist/index.js');
-      const { stdout, stderr, error } = spawnSync(node, [file, 'server', ...args], { encoding: 'utf8' });
+      const { stdout, stderr, error } = spawnSync(node, [file, subject, ...args], { encoding: 'utf8' });
       if (error !== undefined) throw error;
       return stdout + stderr;
     },
@@ -97,5 +101,6 @@ export async function servedFixture(programs: CompiledPrograms): Promise<{ url: 
 }
 
 export function compileFixture(): Promise<CompiledPrograms> {
-  return compilePrograms({ main: fileURLToPath(new URL('fixture/main.ts', import.meta.url)) });
+  const program = (name: string) => fileURLToPath(new URL(`fixture/${name}.ts`, import.meta.url));
+  return compilePrograms({ main: program('main'), client: program('client') });
 }
