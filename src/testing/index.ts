@@ -2,6 +2,7 @@ import type { ToolContext } from '../decorators/context.js';
 import { CallMask } from '../runtime/secrets/call-mask.js';
 import { toolContextOf } from '../runtime/tools/tool-context.js';
 
+export { expectRun, type MatcherResult, matchers, type RunMatchers } from './matchers.js';
 export type { Crash, ScriptedAnswer, ScriptedRun, TestedCall, TestedRun, TestedWait } from './tested-run.js';
 export type { OtherTools, ToolStubs } from './tool-stubs.js';
 export {
@@ -12,7 +13,7 @@ export {
   upstreamCassette,
   upstreamDoubles,
 } from './upstream.js';
-export { testWorkflow, type WorkflowTestOptions } from './workflow-test.js';
+export { stopRuns, testWorkflow, type WorkflowTestOptions } from './workflow-test.js';
 
 /**
  * A context for the test of a tool: the call is not cancelled, progress and logs go nowhere, and there is no client, so

@@ -6,7 +6,7 @@ import { NoteTask } from '../../examples/logseq/note-task.workflow.js';
 import { BookFlight } from '../../examples/travel/book-flight.workflow.js';
 import { registry } from '../../examples/travel/generated/travel.registry.js';
 import { registry as logseq } from '../../generated/registry.js';
-import { testWorkflow } from './index.js';
+import { expectRun, matchers, type RunMatchers, stopRuns, testWorkflow } from './index.js';
 
 const args = { origin: 'Rome', destination: 'Oslo', date: '2026-03-01', passenger: 'Ada' };
 
@@ -172,3 +172,49 @@ function flightTo(destination: string) {
   const price = { cents: 9_900, currency: 'USD' } as const;
   return { id: 'F-1', airline: 'Air', origin: 'Rome', destination, departs_at, arrives_at, price };
 }
+
+describe('matchers', () => {
+  test('assert through `expectRun`, and say how the run is otherwise', async () => {
+    const failed = await testWorkflow(registry, BookFlight, { args, otherTools: 'refuse' });
+    const asserted = expectRun(failed);
+    asserted.toHaveFailed();
+    asserted.toHaveFailed(failed.failure?.code);
+    asserted.toHaveCalled('search_flights', { destination: 'Oslo' });
+    expect(() => asserted.toHaveCompleted()).toThrow('expected the run to complete: it is failed, ');
+    expect(() => asserted.toHaveFailed('E_OTHER')).toThrow(
+      'expected the run to fail with E_OTHER: it is failed, ',
+    );
+    expect(() => asserted.toBeWaitingFor('sure')).toThrow(
+      'expected the run to wait for `sure`: it is failed, ',
+    );
+    expect(() => asserted.toHaveCalled('search_flights', { destination: 'Bergen' })).toThrow(
+      'expected the run to call search_flights with {"destination":"Bergen"}: it called search_flights {',
+    );
+  });
+
+  test('extend `expect`, whose own matchers fit within them', async () => {
+    expect.extend(matchers);
+    const nap = await testWorkflow(registry, yaml(NAP), { clock: 'hold' });
+    const extended = (of: object) => expect(of) as unknown as RunMatchers & { not: RunMatchers };
+    extended(nap).toBeWaitingFor('rest');
+    extended(nap).not.toHaveCompleted();
+    extended(nap).toHaveNoEffects();
+    expect(() => extended(nap).toHaveCompleted()).toThrow(
+      'expected the run to complete: it waits for `rest`',
+    );
+    await nap.advance(3 * 3_600_000);
+    extended(nap).toHaveCompleted(null);
+    expect(() => extended(nap).not.toHaveCompleted()).toThrow(
+      'expected the run not to complete: it completed with ',
+    );
+  });
+
+  test('a run that waits is stopped after its test', async () => {
+    const stopped: string[] = [];
+    const server = { onStop: () => void stopped.push('stop') };
+    await testWorkflow(registry, yaml(NAP), { clock: 'hold', server });
+    await stopRuns();
+    await stopRuns();
+    expect(stopped).toEqual(['stop']);
+  });
+});

@@ -78,8 +78,18 @@ export async function testWorkflow<const R extends Registry, W extends WorkflowO
     ...how,
     server: { log: () => {}, ...server, tools: { ...server.tools, ...stubs } },
   });
+  runs.add(run);
   await run.start(args as JsonObject);
   return run;
+}
+
+const runs = new Set<TestedRun<unknown>>();
+
+/** Stops the runs that tests have left open, with the hooks of their servers: `afterEach(stopRuns)`. */
+export async function stopRuns(): Promise<void> {
+  const open = [...runs];
+  runs.clear();
+  await Promise.all(open.map((run) => run.stop()));
 }
 
 async function graphOf(
