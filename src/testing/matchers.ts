@@ -26,7 +26,7 @@ export interface RunMatchers<R = void> {
   toBeWaitingFor(step: string): R;
   /** It called the tool, with these members in its input if they are given. */
   toHaveCalled(tool: string, input?: JsonObject): R;
-  /** It changed nothing, or undid what it changed. */
+  /** It changed no data, or undid what it changed. */
   toHaveNoEffects(): R;
 }
 

@@ -47,6 +47,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/how-it-checks.md',
     'docs/migration.md',
     'docs/opentelemetry.md',
+    'docs/question-pages.md',
     'docs/recipes.md',
     'docs/serve-over-http.md',
     'docs/several-servers.md',

@@ -116,7 +116,7 @@ async function connect(request: OpenRequest, mode: 'auto' | 'legacy'): Promise<U
   return connection;
 }
 
-/** Thrown for a server whose process has ended before it was connected. */
+/** Thrown for a server that ended before it was connected. */
 class ProcessEndedError extends Error {
   override readonly name = 'ProcessEndedError';
 }
