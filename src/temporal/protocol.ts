@@ -147,7 +147,7 @@ export interface RemoteMove extends Pick<RunArguments, 'graph' | 'tools' | 'priv
 }
 
 /** The code of the failure of a run that cannot move as it is. */
-export const NOT_MOVED = 'E_NOT_MOVED';
+export const NOT_MOVED = 'not_moved';
 
 /** A run in its workflow, for its operator. */
 export interface StoredRemoteRun extends Pick<LeftRun, 'earlier'> {

@@ -220,11 +220,11 @@ describeTemporal('an operator of runs on Temporal', () => {
     const move = async (to: Graph) => (await begin(to)).result();
     await expect.poll(() => upstream.release !== undefined).toBe(true);
     const moving = await begin(slow(ask('one'), ask('two')));
-    expect(await move(slow(ask('other')))).toMatchObject({ ok: false, failure: { code: 'E_NOT_MOVED' } });
+    expect(await move(slow(ask('other')))).toMatchObject({ ok: false, failure: { code: 'not_moved' } });
     upstream.release?.();
     expect(await moving.result()).toEqual({ ok: true });
     await expect.poll(async () => (await handle.describe()).runId).not.toBe(runId);
-    const other = { ok: false, failure: { code: 'E_NOT_MOVED', message: 'The run cannot move as it is.' } };
+    const other = { ok: false, failure: { code: 'not_moved', message: 'The run cannot move as it is.' } };
     expect(await move(slow(ask('other')))).toEqual(other);
     await host.submit(id, true, 'one#1');
     await host.submit(id, true, 'two#1');

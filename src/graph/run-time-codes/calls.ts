@@ -117,8 +117,9 @@ export const upstream = {
     repair: 'Check what the call did before it is made again. The next call connects again.',
   },
   E_UPSTREAM_REFUSED: {
-    meaning: 'The upstream server answered a call with a protocol error.',
-    cause: 'It does not have the tool any more, refuses the input, or refuses the caller.',
+    meaning: 'The upstream server answered a call with a protocol error, or not with a result.',
+    cause:
+      'It does not have the tool any more, refuses the input, refuses the caller, asks for further input, or its result is malformed.',
     repair: 'Read the message; `npx stepwright pull NAME` records the tools of the server again.',
   },
   E_UPSTREAM_DRIFT: {

@@ -84,7 +84,7 @@ export function textAt(fields: Fields, name: string): string {
  * Whether no field of a place is filled in. The field `present` says that a value is there although its fields are empty: an empty text,
  * list or object, or null.
  */
-export function isEmpty(place: Place, fields: Fields): boolean {
+function isEmpty(place: Place, fields: Fields): boolean {
   return !fields.has(`present${place.from}`) && hasEmptyFields(place, fields);
 }
 

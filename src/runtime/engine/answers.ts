@@ -8,7 +8,6 @@ import { attemptFailed, complete, failPaused, leavePause } from './attempt.js';
 import { recordOutside } from './effects.js';
 import type { Action, Event, Failure, OwedCommand } from './events.js';
 import { failures } from './failures.js';
-import { isYes } from './nodes/approval.js';
 import type { NodeRecord } from './records.js';
 import type { Transition } from './transition.js';
 
@@ -31,7 +30,7 @@ export function actionSubmitted(
   transition.settleCommand(id);
   transition.state.submissions.put(id, { at, ...defined({ by }), value });
   transition.report({ kind: 'answered', node: request.node, command: id, value });
-  if (action.type === 'ask' && action.approves !== undefined && isYes({ output: value }))
+  if (action.type === 'ask' && action.approves !== undefined && isYes(value))
     transition.change(node).set('approved', action.approves);
   if (action.type === 'step') {
     leavePause(transition, node);
@@ -125,4 +124,9 @@ export function actionDelivered(transition: Transition, node: NodeRecord, reques
   // Written out: the same bytes after a restart.
   transition.reissueCommand(node, { kind, id, node: key, action, seq, deliveredAt: at, dueAt });
   return true;
+}
+
+/** Whether an answer, or the value of a question, is a yes. */
+export function isYes(value: Json | undefined): boolean {
+  return isJsonObject(value) && ownProperty(value, 'confirmed') === true;
 }

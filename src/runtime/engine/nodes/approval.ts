@@ -1,8 +1,9 @@
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
-import { isJsonObject, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { AskNode, CallNode } from '../../../graph/model.js';
 import { sha256Hex } from '../../../graph/sha256.js';
+import { isYes } from '../answers.js';
 import { failWithoutFallback } from '../attempt.js';
 import type { Evaluated } from '../evaluation.js';
 import type { Approval } from '../events.js';
@@ -48,7 +49,7 @@ export function isApproved(transition: Transition, call: NodeRecord): boolean {
   const question = call.scope.node(approvedBy);
   const { approved, askedAgain } = question.details;
   // A yes that no caller gave, such as the value of a fallback, approves no input however often it is asked for.
-  if (approved === undefined && (!isYes(question) || askedAgain !== undefined)) {
+  if (approved === undefined && (!isYes(question.output) || askedAgain !== undefined)) {
     const failure = failures.notApproved(approvedBy.node.id);
     failWithoutFallback(transition, call, { failure, reached: 0, isPermanent: true });
     return false;
@@ -63,11 +64,6 @@ export function isApproved(transition: Transition, call: NodeRecord): boolean {
 
 function isSame(approved: Approval | undefined, { digest, restarts }: Approval): boolean {
   return approved?.digest === digest && approved.restarts === restarts;
-}
-
-/** Whether an answer, or the value of a question, is a yes. */
-export function isYes({ output = null }: Pick<NodeRecord, 'output'>): boolean {
-  return isJsonObject(output) && ownProperty(output, 'confirmed') === true;
 }
 
 /** Why an approval does not hold for a call. */
