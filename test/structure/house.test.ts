@@ -7,18 +7,18 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 128_600,
-  files: 610,
+  lines: 133_700,
+  files: 636,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
   small: 25,
-  chain: 28,
-  'chain-types': 47,
+  chain: 31,
+  'chain-types': 52,
   floors: 11,
   up: 0,
   names: 4,
   duplicates: 0,
-  types: 96,
+  types: 97,
 };
 
 // It parses every file.
