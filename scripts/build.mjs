@@ -1,6 +1,6 @@
 // Builds the package: `node scripts/build.mjs [folder [module…]]`, by default into `dist`. The compiler writes the
 // declarations, one for each module. The JavaScript is bundled: each file that a server loads delays its start. Further
-// modules are entries of the bundle as well.
+// modules are entries of the bundle as well; `sources.json` then lists the modules of each file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -109,6 +109,26 @@ const asciiOnly = {
   },
 };
 
+/** Lists the modules of each file, from the repository's root, for tests. */
+const sourceList = {
+  name: 'source-list',
+  generateBundle(_options, bundle) {
+    if (innerModules.length === 0) return;
+    const modulesOf = ({ modules }) =>
+      Object.entries(modules).flatMap(([id, { code }]) =>
+        isAbsolute(id) && code ? [normalizePath(relative(ROOT, id))] : [],
+      );
+    const files = Object.values(bundle).flatMap((file) =>
+      file.type === 'chunk' ? [[file.fileName, modulesOf(file)]] : [],
+    );
+    this.emitFile({
+      type: 'asset',
+      fileName: 'sources.json',
+      source: JSON.stringify(Object.fromEntries(files)),
+    });
+  },
+};
+
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const COMPILER = 'ts-morph';
@@ -150,7 +170,7 @@ async function writeBundle() {
       emptyOutDir: false,
       rolldownOptions: {
         input: Object.fromEntries(ENTRIES.map((file) => [nameOf(file), file])),
-        plugins: [asciiOnly],
+        plugins: [asciiOnly, sourceList],
         external: isExternal,
         output: {
           entryFileNames: '[name].js',

@@ -8,7 +8,7 @@ import type { LinkedQuestion, PagesParts, QuestionPages } from './question-page.
 import { Seal } from './seal.js';
 
 /** Where pages of questions are, below the address of a server. */
-export const PAGES_PATH = '/questions/';
+const PAGES_PATH = '/questions/';
 
 /** How long a link can be used, in ms: 30 days. The question may be over before. */
 const LINK_MS = 2_592_000_000;
@@ -65,6 +65,13 @@ export class QuestionLinks {
     const [action] = actions;
     return { ...envelope, actions, ...(envelope.action === undefined ? {} : defined({ action })) };
   }
+}
+
+/** The token in the address of a page. Undefined for another address. A proxy may put a path before it. */
+export function tokenOf({ pathname }: URL): string | undefined {
+  const at = pathname.lastIndexOf(PAGES_PATH);
+  const token = at < 0 ? '' : pathname.slice(at + PAGES_PATH.length);
+  return /^[\w-]+$/.test(token) ? token : undefined;
 }
 
 /** Whether people answer it. */

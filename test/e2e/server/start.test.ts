@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -65,12 +65,9 @@ function ownOf(modules: readonly string[]): readonly string[] {
 
 /** What the files of the package among modules are made of. */
 function sourcesOf(modules: readonly string[]): readonly string[] {
-  // A file that only imports others has no map.
-  const maps = ownOf(modules)
-    .map((file) => path.join(builtPackage(), 'dist', `${file}.map`))
-    .filter((file) => existsSync(file))
-    .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] });
-  return maps.flatMap((map) => map.sources.map((source) => source.replace(/^(\.\.\/)+/, '')));
+  const list = readFileSync(path.join(builtPackage(), 'dist/sources.json'), 'utf8');
+  const sources = JSON.parse(list) as Readonly<Record<string, readonly string[]>>;
+  return ownOf(modules).flatMap((file) => sources[file] ?? []);
 }
 
 describe('a server of the built package, up to its first list', () => {
@@ -84,7 +81,6 @@ describe('a server of the built package, up to its first list', () => {
       'chunks/authoring.js',
       'chunks/builder.js',
       'chunks/graph.js',
-      'chunks/runtime.js',
       'chunks/server.js',
       'chunks/tools.js',
       'index.js',

@@ -4,6 +4,7 @@ import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import { ownerKey, UnidentifiedCallerError } from '../../runs/run/owner.js';
 import { type ScopedCaller, withRoles } from '../../server/callers.js';
+import { tokenOf } from '../../server/question-links.js';
 import type { QuestionPages } from '../../server/question-page.js';
 import { FairTurns } from '../../server/requests/fair-turns.js';
 import { SpecError } from '../../server/specs/url-rules.js';
@@ -24,7 +25,6 @@ import { allowPage, boundedStream, busy, preflight, readBody, refusal } from './
 import { clientAddress } from './client-address.js';
 import { hostValidation } from './host-validation.js';
 import { type HttpSettings, type ResolvedHttpSettings, resolveHttpSettings } from './http-options.js';
-import { answerPage, tokenOf } from './question-endpoint.js';
 import { type Session, Sessions } from './sessions.js';
 import { SpecHeaders } from './spec-headers.js';
 
@@ -166,6 +166,7 @@ class Endpoint {
     const auth = checked?.ok === true && checked.auth ? authInfoOf(checked.auth) : undefined;
     const caller = auth && withRoles(this.server.ownerOf({ auth }), auth.roles, []);
     const visitor = { isKnowable: this.#bearer !== undefined, ...defined({ caller }) };
+    const { answerPage } = await import('./question-endpoint.js');
     return answerPage(request, url, { pages, visitor, bodyBytes: this.settings.limits.bodyBytes });
   }
 

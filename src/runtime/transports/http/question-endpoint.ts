@@ -1,13 +1,6 @@
-import { PAGES_PATH } from '../../server/question-links.js';
+import { tokenOf } from '../../server/question-links.js';
 import { problem, type QuestionPage, type QuestionPages, type Visitor } from '../../server/question-page.js';
 import { readBody } from './bodies.js';
-
-/** The token in the address of a page. Undefined for another address. A proxy may put a path before it. */
-export function tokenOf({ pathname }: URL): string | undefined {
-  const at = pathname.lastIndexOf(PAGES_PATH);
-  const token = at < 0 ? '' : pathname.slice(at + PAGES_PATH.length);
-  return /^[\w-]+$/.test(token) ? token : undefined;
-}
 
 interface PageRequest {
   readonly pages: QuestionPages;
