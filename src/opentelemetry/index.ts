@@ -1,7 +1,8 @@
+import { context } from '@opentelemetry/api';
 import type { Telemetry } from '../runtime/tools/telemetry.js';
 import { Instruments, type OpenTelemetryOptions, safely } from './instruments.js';
 import { reportRequest, reportUpstream } from './requests.js';
-import { RunSpans } from './run-spans.js';
+import { carrierOf, RunSpans, reportRemoteCall } from './run-spans.js';
 
 export type { OpenTelemetryOptions } from './instruments.js';
 
@@ -22,6 +23,8 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
   return {
     request: (request, work) => reportRequest(instruments, request, work),
     run: (run) => new RunSpans(instruments, run),
+    carrier: () => carrierOf(context.active()),
+    remoteCall: (call, make) => reportRemoteCall(instruments, call, make),
     upstream: (reference, send) => reportUpstream(instruments, reference, send),
     storeFault: (problem) =>
       safely(

@@ -14,7 +14,13 @@ import { planOf } from '../plan/compile.js';
 import { nodeKey, parseNodeKey } from '../plan/instances.js';
 import type { Plan, PlannedNode } from '../plan/plan.js';
 import type { Fact, RunState } from '../runtime/engine/contract.js';
-import type { ObservedCall, ObservedRun, RunTelemetry, TraceCarrier } from '../runtime/tools/telemetry.js';
+import type {
+  ObservedCall,
+  ObservedRemoteCall,
+  ObservedRun,
+  RunTelemetry,
+  TraceCarrier,
+} from '../runtime/tools/telemetry.js';
 import { errorType, type Instruments, safely, seconds, within } from './instruments.js';
 
 /** A span that is open. */
@@ -73,10 +79,7 @@ export class RunSpans implements RunTelemetry {
   }
 
   get carrier(): TraceCarrier {
-    const carrier: Record<string, string> = {};
-    const run = this.#run;
-    if (run !== undefined) safely(() => propagation.inject(run.context, carrier), undefined);
-    return carrier;
+    return this.#run === undefined ? {} : carrierOf(this.#run.context);
   }
 
   observe(fact: Fact, state: RunState): void {
@@ -267,13 +270,8 @@ export class RunSpans implements RunTelemetry {
     return this.#run?.context ?? context.active();
   }
 
-  #end({ span, began, attributes }: OpenSpan, code: string | undefined): void {
-    const failed = failedWith(span, code);
-    span.end();
-    const measured = failed === undefined ? attributes : { ...attributes, ...failed };
-    const { node, attempts } = this.#instruments.metrics;
-    node.record(seconds() - began, measured);
-    attempts.add(1, measured);
+  #end(open: OpenSpan, code: string | undefined): void {
+    endAttempt(this.#instruments, open, code);
   }
 
   #finish({ status, failure }: Extract<Fact, { kind: 'finished' }>, { run }: RunState): void {
@@ -326,6 +324,62 @@ export class RunSpans implements RunTelemetry {
     }
     return undefined;
   }
+}
+
+/** The identity of the span of a context. */
+export function carrierOf(of: Context): TraceCarrier {
+  const carrier: Record<string, string> = {};
+  safely(() => propagation.inject(of, carrier), undefined);
+  return carrier;
+}
+
+/** Reports a call of a run that another process started. */
+export async function reportRemoteCall<
+  T extends { readonly ok: boolean; readonly failure?: { code: string } },
+>(instruments: Instruments, call: ObservedRemoteCall, make: () => Promise<T>): Promise<T> {
+  const open = safely(() => beginRemoteCall(instruments, call), undefined);
+  if (open === undefined) return make();
+  const end = (code: string | undefined): void =>
+    safely(() => endAttempt(instruments, open, code), undefined);
+  try {
+    const outcome = await within(open.context, make);
+    end(outcome.failure?.code);
+    return outcome;
+  } catch (fault) {
+    end('_OTHER');
+    throw fault;
+  }
+}
+
+function beginRemoteCall(
+  { tracer }: Instruments,
+  { tool, resource, carrier, origin }: ObservedRemoteCall,
+): OpenSpan {
+  const { workflow, node, run } = origin;
+  const parent = propagation.extract(context.active(), carrier);
+  const attributes = {
+    ...{ 'gen_ai.workflow.name': workflow, 'stepwright.node.id': node },
+    ...callAttributes(tool, resource),
+  };
+  const began = seconds();
+  const span = tracer.startSpan(
+    callName(tool, resource),
+    { kind: SpanKind.INTERNAL, attributes: { ...attributes, 'stepwright.run.ref': run } },
+    parent,
+  );
+  return { span, context: trace.setSpan(parent, span), began, attributes };
+}
+
+function endAttempt(
+  { metrics: { node, attempts } }: Instruments,
+  { span, began, attributes }: OpenSpan,
+  code: string | undefined,
+): void {
+  const failed = failedWith(span, code);
+  span.end();
+  const measured = failed === undefined ? attributes : { ...attributes, ...failed };
+  node.record(seconds() - began, measured);
+  attempts.add(1, measured);
 }
 
 const NONE: readonly never[] = [];

@@ -4,6 +4,7 @@ import type { Failure } from '../runtime/engine/contract.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { CallMask } from '../runtime/secrets/call-mask.js';
 import type { CallContext, EvaluationOutcome, ResourceOutcome, ToolOutcome } from '../runtime/tools/port.js';
+import type { ObservedRemoteCall } from '../runtime/tools/telemetry.js';
 import { withLimit } from '../runtime/upstream/long-timer.js';
 import type { PayloadLimit } from './payload-limit.js';
 import { type Activities, CALL_GRACE_MS, type RemoteCall } from './protocol.js';
@@ -12,7 +13,11 @@ type Sdk = typeof import('@temporalio/activity');
 
 /** The activities of a worker. They make the calls of runs by the port of its server. */
 export function activitiesOf(
-  { calls, limit }: Pick<RunStoreOptions, 'calls'> & { readonly limit: PayloadLimit },
+  {
+    calls,
+    telemetry,
+    limit,
+  }: Pick<RunStoreOptions, 'calls' | 'telemetry'> & { readonly limit: PayloadLimit },
   { Context }: Sdk,
 ): Activities {
   const inContext = async <Outcome extends ToolOutcome | ResourceOutcome | EvaluationOutcome>(
@@ -35,6 +40,15 @@ export function activitiesOf(
       clearInterval(beat);
     }
   };
+  /** Makes a call under the span that started its run. */
+  const traced = <Outcome extends ToolOutcome | ResourceOutcome>(
+    { trace: carrier, origin }: RemoteCall,
+    target: Pick<ObservedRemoteCall, 'tool' | 'resource'>,
+    make: () => Promise<Outcome>,
+  ): Promise<Outcome> =>
+    telemetry === undefined || carrier === undefined || origin?.source !== 'workflow'
+      ? make()
+      : telemetry.remoteCall({ ...target, carrier, origin }, make);
   const fitting = async <Outcome extends ResourceOutcome | EvaluationOutcome>(outcome: Outcome) => {
     const excess = await limit.excess('The result', 'result', outcome);
     return excess === undefined ? outcome : ({ ok: false, failure: excess } as const);
@@ -42,7 +56,7 @@ export function activitiesOf(
   return {
     callTool: ({ tool, input, ...call }) =>
       inContext(call, async (context) => {
-        const outcome = await calls.callTool(tool, input, context);
+        const outcome = await traced(call, { tool }, () => calls.callTool(tool, input, context));
         const { callResult: _, ...rest } = outcome;
         const excess = await limit.excess('The result', 'result', rest);
         if (excess === undefined) return rest;
@@ -53,7 +67,7 @@ export function activitiesOf(
       }),
     readResource: ({ resource, uri, ...call }) =>
       inContext(call, async (context) => {
-        const outcome = await calls.readResource(resource, uri, context);
+        const outcome = await traced(call, { resource }, () => calls.readResource(resource, uri, context));
         return fitting(outcome.ok ? { ok: true, value: outcome.value } : outcome);
       }),
     evaluate: ({ function: reference, args, ...call }) =>

@@ -24,6 +24,7 @@ import type {
   ResourceOutcome,
   ToolOutcome,
 } from '../runtime/tools/port.js';
+import type { TraceCarrier } from '../runtime/tools/telemetry.js';
 
 /*
  * What a server, the workflow that interprets a graph, and the activities that make its calls send to each other. All of it
@@ -59,6 +60,8 @@ export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId
   readonly isSearchable?: true;
   /** How large a value that leaves the workflow may be, in bytes of JSON. Default: no limit. */
   readonly payloadBytes?: number;
+  /** The span of the request that started it. Missing without telemetry. */
+  readonly trace?: TraceCarrier;
   /** How long a worker may be silent before its calls are taken for lost, in ms. */
   readonly leaseMs: number;
 }
@@ -208,7 +211,7 @@ export function workflowIdsOf(id: string): readonly string[] {
 }
 
 /** A call of a run that an activity makes. */
-export interface RemoteCall {
+export interface RemoteCall extends Pick<RunArguments, 'trace'> {
   readonly requestId: string;
   readonly owner: Owner;
   readonly auth?: AuthInfo;

@@ -277,7 +277,8 @@ export class TemporalRunStore implements RunStore {
   }
 
   #argumentsOf({ owner, graph, input, task }: NewRun, { request, answerMs }: Waiter): RunArguments {
-    const { toolSafety, isPrivate, newRunId, limits } = this.#options;
+    const { toolSafety, isPrivate, newRunId, limits, telemetry } = this.#options;
+    const trace = telemetry?.carrier() ?? {};
     const { requestId, auth, remoteAddress } = request;
     const names = [...toolsIn(graph)];
     const tools: Record<string, ToolSafety> = {};
@@ -288,6 +289,7 @@ export class TemporalRunStore implements RunStore {
     return {
       ...{ run: newRunId(), graph, input, owner, requestId, answerMs, tools },
       ...{ ...recorded(auth), ...defined({ remoteAddress, task }) },
+      ...(Object.keys(trace).length === 0 ? {} : { trace }),
       privateTools: names.filter((name) => isPrivate?.(name) === true),
       limitsCalls: true,
       maxEvents: this.#temporal.maxEvents,

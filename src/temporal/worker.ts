@@ -27,7 +27,7 @@ const STICKY_MS = 2_000;
 /** Starts a worker in this process. Resolves when it is ready. */
 export async function startWorkerOf(
   { address, namespace, taskQueue, worker, dataConverter, bundlePath, ...connecting }: ResolvedOptions,
-  options: Pick<RunStoreOptions, 'calls' | 'log'>,
+  options: Pick<RunStoreOptions, 'calls' | 'log' | 'telemetry'>,
 ): Promise<RunningWorker> {
   const [sdk, activity] = await Promise.all([loadSdk('worker'), loadSdk('activity')]);
   useLog(sdk, options.log);

@@ -9,6 +9,8 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Books } from '../../examples/approval/books.js';
 import { registry } from '../../examples/approval/generated/approval.registry.js';
 import { PayExpense, ReleaseBudget, ReserveBudget } from '../../examples/approval/tools.js';
+import { openTelemetry } from '../../src/opentelemetry/index.js';
+import { Recording } from '../../src/opentelemetry/telemetry.fixture.js';
 import { createServer } from '../../src/runtime/index.js';
 import { temporal } from '../../src/temporal/index.js';
 import { describeTemporal } from './host.js';
@@ -36,12 +38,19 @@ async function startedWorker(fatal = ''): Promise<ChildProcess> {
   return worker;
 }
 
+/** The spans of workers that have ended. */
+function spans() {
+  const lines = readFileSync(join(folder, 'spans.jsonl'), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
 describeTemporal('an expense on Temporal', () => {
   const books = new Books(join(folder, 'books.jsonl'));
   // It starts and answers runs, and executes none of them.
   const server = createServer(registry, {
     store: temporal({ address, taskQueue, worker: false }),
     runs: { leaseMs: 1_000 },
+    telemetry: openTelemetry(),
     tools: {
       'reserve-budget': () => new ReserveBudget(books),
       'release-budget': () => new ReleaseBudget(books),
@@ -80,16 +89,21 @@ describeTemporal('an expense on Temporal', () => {
       subject,
       roles: ['lead'],
     };
-    const { content, structuredContent, isError } = await server.callTool(
-      name,
-      { ...input },
-      { requestId: randomUUID(), auth, signal: new AbortController().signal, progress: () => {} },
+    const requestId = randomUUID();
+    const observed = { method: 'tools/call', params: { name }, requestId };
+    const { content, structuredContent, isError } = await openTelemetry().request(observed, () =>
+      server.callTool(
+        name,
+        { ...input },
+        { requestId, auth, signal: new AbortController().signal, progress: () => {} },
+      ),
     );
     if (isError === true) throw new Error(JSON.stringify(content));
     return structuredContent as unknown as Answer;
   };
 
-  test('is paid once, although the worker is killed after it paid', async () => {
+  test('is paid once, although the worker is killed after it paid, and is one trace', async () => {
+    const recording = new Recording();
     const first = await startedWorker('paid');
     const killed = once(first, 'exit');
     const open = await call('ada', 'w_submit-expense', { purpose: 'paper', amount: 12 });
@@ -108,7 +122,18 @@ describeTemporal('an expense on Temporal', () => {
       .toMatchObject({ status: 'completed', result: { payment: 'E-2' } });
     const kinds = readFileSync(join(folder, 'books.jsonl'), 'utf8').match(/"kind":"\w+"/g);
     expect(kinds).toEqual(['"kind":"reserved"', '"kind":"paid"']);
+    // The span of the call that was killed is lost.
+    const request = recording.span('tools/call w_submit-expense').spanContext();
+    expect(spans().map(({ attributes: { 'stepwright.node.id': node }, ...span }) => [node, span])).toEqual(
+      [
+        ['reserved', 'reserve-budget'],
+        ['payment', 'pay-expense'],
+      ].map(([node, tool]) => [
+        node,
+        { name: `execute_tool ${tool}`, trace: request.traceId, parent: request.spanId },
+      ]),
+    );
     second.kill();
     await once(second, 'exit');
-  }, 60_000);
+  }, 120_000);
 });

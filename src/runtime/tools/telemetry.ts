@@ -2,6 +2,7 @@ import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import type { UpstreamReference } from '../upstream/port.js';
+import type { CallOrigin } from './port.js';
 
 /**
  * Reports requests, runs and calls to a system outside: what `openTelemetry()` of `stepwright/opentelemetry` makes. It
@@ -12,6 +13,10 @@ export interface Telemetry {
   request<T>(request: ObservedRequest, work: () => Promise<T>): Promise<T>;
   /** Follows a run from its start, or from where this process resumes it. */
   run(run: ObservedRun): RunTelemetry;
+  /** The identity of the span around, for a process that executes what is started here. Empty without a propagator. */
+  carrier(): TraceCarrier;
+  /** Makes a call of a run that another process started, in a span under the one that its carrier names. */
+  remoteCall<T extends CallReport>(call: ObservedRemoteCall, make: () => Promise<T>): Promise<T>;
   /** Calls a tool of an upstream server. @param send gets what belongs in the `_meta` of the request. */
   upstream<T>(reference: UpstreamReference, send: (meta: TraceCarrier) => Promise<T>): Promise<T>;
   /** The file of the store has a fault that stays. */
@@ -66,6 +71,18 @@ export interface ObservedCall {
   readonly attempt?: number;
   readonly isCompensation?: true;
   readonly undoes?: string;
+}
+
+/** A call of a tool or a read, of a run that this process does not follow. */
+export interface ObservedRemoteCall extends Pick<ObservedCall, 'tool' | 'resource'> {
+  readonly carrier: TraceCarrier;
+  readonly origin: Extract<CallOrigin, { readonly source: 'workflow' }>;
+}
+
+/** How a call ended, as far as it is reported. */
+interface CallReport {
+  readonly ok: boolean;
+  readonly failure?: { readonly code: string };
 }
 
 /** The members of a host's row that may hold a carrier. */

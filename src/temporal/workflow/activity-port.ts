@@ -98,8 +98,8 @@ export class ActivityPort implements CallPort {
   }
 
   #callOf({ requestId, auth, idempotencyKey, origin }: CallContext): RemoteCall {
-    const { owner } = this.#run;
-    return { requestId, owner, ...defined({ auth, idempotencyKey, origin }) };
+    const { owner, trace } = this.#run;
+    return { requestId, owner, ...defined({ auth, idempotencyKey, origin, trace }) };
   }
 
   async #execute<Name extends keyof Activities>(
