@@ -127,7 +127,7 @@ describeTemporal('an expense on Temporal', () => {
     expect(spans().map(({ attributes: { 'stepwright.node.id': node }, ...span }) => [node, span])).toEqual(
       [
         ['reserved', 'reserve-budget'],
-        ['payment', 'pay-expense'],
+        ['paid', 'pay-expense'],
       ].map(([node, tool]) => [
         node,
         { name: `execute_tool ${tool}`, trace: request.traceId, parent: request.spanId },
