@@ -79,7 +79,7 @@ export interface ObservedRemoteCall extends Pick<ObservedCall, 'tool' | 'resourc
   readonly origin: Extract<CallOrigin, { readonly source: 'workflow' }>;
 }
 
-/** How a call ended, as far as it is reported. */
+/** The reported end of a call. */
 interface CallReport {
   readonly ok: boolean;
   readonly failure?: { readonly code: string };
