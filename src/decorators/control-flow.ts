@@ -113,7 +113,7 @@ export function forEach<Item = never, Value = unknown, const Policy extends Item
 export interface GotoOptions extends OrderOptions {
   /** The greatest number of times it goes back, 1 to 100. */
   readonly max: number;
-  /** After `max` times: `'fail'` fails the step, `'continue'` goes on with the next step. Default: `'fail'`. */
+  /** After `max` times: `'fail'` fails the step, `'continue'` continues with the next step. Default: `'fail'`. */
   readonly onLimit?: 'fail' | 'continue';
 }
 
