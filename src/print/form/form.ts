@@ -307,7 +307,7 @@ function titleOf({ title }: JsonSchema): string | undefined {
 }
 
 /** `approvalLimit` as `Approval limit`. */
-function wordsOf(name: string): string {
+export function wordsOf(name: string): string {
   const words = name
     .replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
     .split(/[\s_-]+/)

@@ -79,6 +79,12 @@ function hasPage(action: Envelope['actions'][number]): boolean {
   return action.type === 'prompt' && action.parameters.type !== 'model';
 }
 
+/** What a store of runs need not have: a wrapper must not lose it. `fault` is a value. */
+type OptionalMethod = Exclude<
+  { [K in keyof RunStore]-?: object extends Pick<RunStore, K> ? K : never }[keyof RunStore],
+  'fault'
+>;
+
 /** Runs with links to the pages of their questions, in each state that their owner gets. */
 export function linkedRuns(runs: RunStore, links: QuestionLinks): RunStore {
   const linked = async <A extends object>(owner: Owner, pending: Promise<A>): Promise<A> => {
@@ -108,6 +114,6 @@ export function linkedRuns(runs: RunStore, links: QuestionLinks): RunStore {
       resumeAll: resumeAll?.bind(runs),
       key: key?.bind(runs),
       close: close?.bind(runs),
-    }),
+    } satisfies Record<OptionalMethod, unknown>),
   };
 }

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema, pointerKey }
 import type { Node } from '../../graph/kinds/node.js';
 import { bodyText, escapeXml, jsonText, oneLine } from '../../graph/printable-text.js';
 import { changesRows, type FormFault, valueOfForm } from '../../print/form/fields.js';
-import { formOf } from '../../print/form/form.js';
+import { formOf, wordsOf } from '../../print/form/form.js';
 import { FORM_STYLE } from '../../print/form/style.js';
 import { textOf } from '../engine/actions.js';
 import type { AskAction } from '../engine/events.js';
@@ -317,11 +317,7 @@ function shownOf({ graph, envelope, state, mask, startedAt }: InspectedRun, acti
 
 function stepText(node: Node): string {
   if (node.title !== undefined) return node.title;
-  const words = node.id
-    .replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
-    .replaceAll(/[_-]+/g, ' ')
-    .toLowerCase();
-  const name = words.charAt(0).toUpperCase() + words.slice(1);
+  const name = wordsOf(node.id);
   return node.kind === 'call' ? `${name} (${node.tool})` : name;
 }
 
