@@ -1,7 +1,14 @@
+import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
 import { changesRows, valueOfForm } from '../print/form/fields.js';
 import type { OperatorCommand } from '../runtime/runs/actions/operator-commands.js';
-import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
+import {
+  type RunCommands,
+  retriesOf,
+  type StoreOperator,
+  sendCommands,
+  undecidedSteps,
+} from '../runtime/runs/operate/store-operator.js';
 import type { FormOutcome, RunPageOptions } from './run-page.js';
 import type { OpenRun } from './run-source.js';
 
@@ -23,25 +30,15 @@ export async function operateRun(
   by: string,
 ): Promise<FormOutcome | undefined> {
   const reason = form.fields.get('reason')?.trim() ?? '';
-  const operator = { kind: 'operator', name: by, ...(reason === '' ? {} : { reason }) } as const;
+  const operator = { kind: 'operator', name: by, ...defined({ reason: reason || undefined }) } as const;
   if (form.act !== 'answer' && reason === '')
     return { notice: 'Give a reason: the log of the run keeps it. The run was not changed.' };
   const commands = form.act === 'retry' ? retries(run) : commandOf(run, form);
   if (commands instanceof Refusal) return { notice: `${commands.message} The run was not changed.` };
-  if (commands !== 'reopen' && !isList(commands)) return commands;
-  const sent = commands === 'reopen' ? [] : commands;
-  const outcomes = await Promise.all(sent.map((each) => store.send(run.head.id, each, operator, WAIT_MS)));
-  if (commands === 'reopen') {
-    const entries = await store.read((reader) => reader.entries(run.head, 1, run.head.seq));
-    const reopened = await store.reopen({ ...run, entries }, operator);
-    const steps = 'steps' in reopened ? reopened.steps : [];
-    if (!('steps' in reopened)) outcomes.push(reopened);
-    outcomes.push(
-      ...(await Promise.all(
-        steps.map((step) => store.send(run.head.id, { command: 'retry', step }, operator, WAIT_MS)),
-      )),
-    );
-  }
+  if (!isSendable(commands)) return commands;
+  const outcomes = await store.read((reader) =>
+    sendCommands(run, commands, { store, reader, by: operator, waitMs: WAIT_MS }),
+  );
   const refused = outcomes.find(({ outcome }) => outcome === 'refused');
   if (refused?.outcome === 'refused')
     return { notice: String(refused.failure.message ?? 'The run has refused it.') };
@@ -54,11 +51,10 @@ export async function operateRun(
 class Refusal extends Error {}
 
 /** Which calls are made again. */
-function retries({ shown: { view } }: OpenRun): readonly OperatorCommand[] | 'reopen' | Refusal {
+function retries({ shown: { view } }: OpenRun): RunCommands | Refusal {
   if (view.status === 'failed') return 'reopen';
-  const paused = view.paused_steps ?? [];
-  if (paused.length === 0) return new Refusal('No call of the run waits for a decision.');
-  return paused.map(({ step_id: step }) => ({ command: 'retry', step }));
+  const steps = undecidedSteps(view);
+  return steps.length === 0 ? new Refusal('No call of the run waits for a decision.') : retriesOf(steps);
 }
 
 function commandOf(
@@ -104,6 +100,6 @@ function jsonIn(text: string): Json | Error {
   }
 }
 
-function isList(value: readonly OperatorCommand[] | FormOutcome): value is readonly OperatorCommand[] {
-  return Array.isArray(value);
+function isSendable(value: RunCommands | FormOutcome): value is RunCommands {
+  return value === 'reopen' || Array.isArray(value);
 }

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../graph/defined.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
-import { StoredRunReader } from '../runtime/runs/operate/stored-view.js';
+import { readStoredRun, type StoredRunReader } from '../runtime/runs/operate/stored-view.js';
 import type { ListedRow, ReadRun, StoreReader } from '../runtime/runs/store/reader.js';
+import { UnreadableRunError } from '../runtime/runs/store/store-error.js';
+import { runRef } from '../runtime/tools/port.js';
 
 /** Which runs a page lists. */
 export interface RunQuery {
@@ -84,8 +86,8 @@ export class RunSource {
       const [head, ...others] = await reader.find(name);
       const read = head === undefined || others.length > 0 ? undefined : await reader.read(head);
       if (read === undefined) return undefined;
-      const { loaded, graph, paused } = read;
-      const shown = new StoredRunReader(loaded, graph, { hasHolder: read.head.holder !== null, paused });
+      const shown = readStoredRun(read);
+      if (shown instanceof Error) throw new UnreadableRunError(runRef(read.head.id), false, shown);
       const entries = await reader.entries(read.head, 1, MOST_ENTRIES);
       const events: OpenRun['events'][number][] = [];
       for (const { seq, events: all } of entries.slice(-SHOWN_EVENTS))
@@ -169,11 +171,11 @@ export async function* changes(
   last: string,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  for (let seen = last; !signal.aborted; ) {
+  for (let previous = last; !signal.aborted; ) {
     const start = performance.now();
     const current = await look();
-    if (current !== seen) yield current;
-    seen = current;
+    if (current !== previous) yield current;
+    previous = current;
     const rest = Math.min(MOST_DELAY_MS, Math.max(LEAST_DELAY_MS, REST * (performance.now() - start)));
     await delay(rest, undefined, { signal }).catch(() => {});
   }

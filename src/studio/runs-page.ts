@@ -1,4 +1,5 @@
-import type { ListedRow } from '../runtime/runs/store/reader.js';
+import { defined } from '../graph/defined.js';
+import { type ListedRow, shownState } from '../runtime/runs/store/reader.js';
 import { Html, html, type Part, status, time, type View } from './html.js';
 import type { RunPage, RunQuery } from './run-source.js';
 
@@ -16,14 +17,15 @@ export function queryOf(search: URLSearchParams): RunQuery {
     return value !== undefined && /^[1-9]\d{0,14}$/.test(value) ? Number(value) : undefined;
   };
   const state = STATES.find((each) => each === text('status'));
-  const [workflow, owner, words, before] = [text('workflow'), text('owner'), text('text'), number('before')];
   return {
     limit: Math.min(number('limit') ?? DEFAULT_LIMIT, MOST_RUNS),
     ...(state === undefined ? {} : { state: state === 'completed' ? 'succeeded' : state }),
-    ...(workflow === undefined ? {} : { workflow }),
-    ...(owner === undefined ? {} : { owner }),
-    ...(words === undefined ? {} : { text: words }),
-    ...(before === undefined ? {} : { before }),
+    ...defined({
+      workflow: text('workflow'),
+      owner: text('owner'),
+      text: text('text'),
+      before: number('before'),
+    }),
   };
 }
 
@@ -35,10 +37,10 @@ function addressOf({ state, limit, ...rest }: RunQuery, more: { readonly before?
     limit: limit === DEFAULT_LIMIT ? undefined : limit,
     ...more,
   };
-  const given = Object.entries(names).flatMap(([name, value]) =>
+  const pairs = Object.entries(names).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],
   );
-  const text = new URLSearchParams(given).toString();
+  const text = new URLSearchParams(pairs).toString();
   return text === '' ? '' : `?${text}`;
 }
 
@@ -99,9 +101,4 @@ function row({ ref, workflow, state, owner, startedAt, endedAt, waits, missing }
     ),
   ];
   return html`<tr><th scope="row"><a class="row" href="/runs/${ref}"><code>${ref}</code></a></th><td data-name="Workflow">${workflow}</td><td data-name="Status">${status(shownState(state))}</td><td data-name="Waits for">${pending.slice(0, 3).map((each, index) => html`${index > 0 && ', '}${each}`)}${pending.length > 3 && ` and ${pending.length - 3} more`}</td><td data-name="Owner">${owner}</td><td data-name="Started">${time(startedAt)}</td><td data-name="Ended">${endedAt !== undefined && time(endedAt)}</td></tr>`;
-}
-
-/** As callers see it. */
-function shownState(state: ListedRow['state']): string {
-  return state === 'succeeded' ? 'completed' : state;
 }

@@ -42,7 +42,7 @@ export const STUDIO_SCRIPT = `'use strict';
     const part = byId(id);
     if (part === null) return;
     const open = [...part.querySelectorAll('details[id]')].map((each) => [each.id, each.open]);
-    const kept = [...part.querySelectorAll('form[data-changed]')];
+    const unsent = [...part.querySelectorAll('form[data-changed]')];
     const scrolls = [...part.querySelectorAll('.graph, .wide, pre')].map((each) => [each.scrollLeft, each.scrollTop]);
     const active = document.activeElement;
     const focus = part.contains(active) ? [active.id, active.getAttribute('href')] : undefined;
@@ -51,7 +51,7 @@ export const STUDIO_SCRIPT = `'use strict';
       const details = byId(name);
       if (details !== null) details.open = isOpen;
     }
-    for (const form of kept) byId(form.id)?.replaceWith(form);
+    for (const form of unsent) byId(form.id)?.replaceWith(form);
     const scrolled = [...part.querySelectorAll('.graph, .wide, pre')];
     scrolls.forEach(([left, top], index) => scrolled[index]?.scrollTo(left, top));
     localize(part);

@@ -4,9 +4,10 @@ import type { JsonObject } from '../graph/json.js';
 import { changesRows, type FormFault, valueOfForm } from '../print/form/fields.js';
 import { mayAnswer } from '../runtime/runs/actions/answerers.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
-import { StoreError } from '../runtime/runs/store/store-error.js';
+import { StoreError, UnreadableRunError } from '../runtime/runs/store/store-error.js';
 import { inputSchemaOf } from '../runtime/server/composite/served-workflows.js';
 import { runRef } from '../runtime/tools/port.js';
+import { readBody } from '../runtime/transports/http/bodies.js';
 import { hostValidation } from '../runtime/transports/http/host-validation.js';
 import { html, type Part, pageOf, type View } from './html.js';
 import { type OperateForm, operateRun } from './operate.js';
@@ -60,6 +61,9 @@ const HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
+/** The most bytes of a form. */
+const FORM_BYTES = 4_194_304;
+
 /** Makes the page of a store: its workflows and its runs. */
 export function studioOf(options: StudioOptions): Studio {
   const studio = new StudioPages(options);
@@ -99,11 +103,12 @@ class StudioPages {
     try {
       return await this.#routed(request, url);
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
+      if (!(error instanceof StoreError || error instanceof UnreadableRunError)) throw error;
+      const what = error instanceof StoreError ? 'store' : 'run';
       return this.#page(
         {
-          title: 'Store',
-          parts: [{ id: 'fault', content: html`<h1>The store cannot be read</h1><p>${error.message}</p>` }],
+          title: 'Fault',
+          parts: [{ id: 'fault', content: html`<h1>The ${what} cannot be read</h1><p>${error.message}</p>` }],
         },
         503,
       );
@@ -206,9 +211,11 @@ class StudioPages {
 
   /** Takes a form of this page alone. */
   async #sent(request: Request, work: (fields: URLSearchParams) => Promise<Response>): Promise<Response> {
-    const fields = new URLSearchParams(await request.text());
-    if (request.headers.get('origin') !== null && fields.get('key') === this.#formKey) return work(fields);
-    const content = html`<h1>The form is not of this page</h1><p>It had no effect. Load the page again.</p>`;
+    const body = await readBody(request, FORM_BYTES);
+    const fields = new URLSearchParams(body);
+    if (body !== undefined && request.headers.get('origin') !== null && fields.get('key') === this.#formKey)
+      return work(fields);
+    const content = html`<h1>The form is not of this page</h1><p>It had no effect. Or it has more than ${FORM_BYTES} bytes. Load the page again.</p>`;
     return this.#page({ title: 'Refused', parts: [{ id: 'fault', content }] }, 403);
   }
 

@@ -41,7 +41,7 @@ pre+h2,p+h2,ul+h2,details+h2{margin-top:20px}
 .status.waiting,.status.paused,.status.undone,.status.handled,.status.undoing,.key.handled,.key.waiting{background:var(--warn-b);color:var(--warn)}
 .status.running,.status.ready,.key.running{background:var(--run-b);color:var(--run)}
 #graph,#end,#timeline,#steps,#log,#operate,#runs,.sheet{background:var(--sheet);border:1px solid var(--rule);border-radius:12px;padding:16px 20px;min-width:0}
-.notice{margin:0;padding:12px 16px;border-radius:8px;border-left:4px solid var(--err);background:var(--err-b)}
+.notice{margin:0;white-space:pre-wrap;padding:12px 16px;border-radius:8px;border-left:4px solid var(--err);background:var(--err-b)}
 .cards{list-style:"";margin:0;padding:0;display:grid;gap:12px;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),1fr))}
 .card{background:var(--sheet);border:1px solid var(--rule);border-left:4px solid var(--off);border-radius:12px;padding:14px 18px;min-width:0}
 .card.waits{border-left-color:var(--warn)}.card.busy{border-left-color:var(--run)}

@@ -73,7 +73,7 @@ function startForm({ graph }: ServedDefinition, { formKey, canStart, sent }: Wor
     ...(sent === undefined ? {} : { fields: sent.fields, faults: sent.faults }),
   });
   const start = canStart && html`<button class="main" formaction="${address}/start">Start a run</button>`;
-  return html`<h2>Run it</h2><form method="post" action="${address}/${canStart ? 'start' : 'dry'}" id="start"><input type="hidden" name="key" value="${formKey}">${new Html(fields)}<details id="stubs"${sent !== undefined && sent.stubs !== '' && new Html(' open')}><summary>Stubs of a dry run</summary><label>Results by step or tool, as JSON. A list has one for each call; <code>{"error":{"code":"E","message":"…"}}</code> fails it.<textarea name="stubs" rows="4" spellcheck="false">
+  return html`<h2>Run it</h2><form method="post" action="${address}/${canStart ? 'start' : 'dry'}" id="start"><input type="hidden" name="key" value="${formKey}">${new Html(fields)}<details id="stubs"${sent !== undefined && sent.stubs !== '' && new Html(' open')}><summary>Stubs of a dry run</summary><label>Results by step or tool, in YAML or JSON. A list has one for each call; <code>{"error":{"code":"E","message":"…"}}</code> fails it.<textarea name="stubs" rows="4" spellcheck="false">
 ${sent?.stubs ?? ''}</textarea></label></details>${start}<button formaction="${address}/dry">Dry run</button></form>${!canStart && html`<p class="soft">Runs are started where this page has a store that servers use: give <code>--store</code>.</p>`}`;
 }
 

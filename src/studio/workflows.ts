@@ -1,14 +1,16 @@
-import { isJsonObject, type Json, type JsonObject } from '../graph/json.js';
+import { type Diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
+import { formatDiagnostics } from '../graph/diagnostics/format.js';
+import type { JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
-import { nearestName, withSuggestion } from '../graph/names.js';
-import { nodesWithTasks } from '../graph/nodes.js';
 import type { ChartTool } from '../print/chart/chart.js';
 import { type DryRunReport, dryRun } from '../runtime/runs/operate/dry-run.js';
+import { missingStubs, readStubs } from '../runtime/runs/operate/stubs.js';
 import { noProgress } from '../runtime/runs/request.js';
-import type { StoredHead, StoreReader } from '../runtime/runs/store/reader.js';
+import { openRuns, type StoredHead, type StoreReader } from '../runtime/runs/store/reader.js';
 import { readArguments } from '../runtime/server/catalogue/arguments.js';
 import type { Definitions } from '../runtime/server/definitions.js';
 import type { StepwrightServer } from '../runtime/server/stepwright-server.js';
+import { runRef } from '../runtime/tools/port.js';
 
 /** The workflows of a registry. */
 export interface StudioProject {
@@ -46,68 +48,41 @@ export function servedDefinitions(projects: readonly StudioProject[]): readonly 
   });
 }
 
-type Stubs = Parameters<typeof dryRun>[0]['stubs'];
-
 /**
  * Runs a workflow on stubs.
  *
- * @param stubs JSON, or an empty text.
+ * @param text YAML or JSON, or an empty text.
  * @returns its report, or what is wrong with the stubs or the arguments.
  */
 export async function tryWorkflow(
   { graph, project }: ServedDefinition,
   value: JsonObject,
-  stubs: string,
+  text: string,
 ): Promise<DryRunReport | Error> {
   const { registry } = project.definitions;
-  const results = stubsIn(stubs, graph);
-  if (results instanceof Error) return results;
-  const outcome = await dryRun({
-    registry,
-    graph,
-    given: argumentTexts(value),
-    stubs: results,
-    readArguments,
-  });
+  const stubbed = { graph, tools: registry.tools };
+  const stubs = await readStubs(text.trim() === '' ? undefined : { text }, stubbed);
+  const refused = (diagnostics: readonly Diagnostic[]): Error =>
+    new Error(formatDiagnostics(diagnostics, stubs.readSource, { color: false }));
+  const faults = [...stubs.diagnostics, ...missingStubs(stubbed, stubs.results)];
+  if (hasErrors(faults)) return refused(faults);
+  // As a prompt takes them.
+  const texts = Object.entries(value).map(([name, each]) => [
+    name,
+    typeof each === 'string' ? each : JSON.stringify(each),
+  ]);
+  const given: Readonly<Record<string, string>> = Object.fromEntries(texts);
+  const outcome = await dryRun({ registry, graph, given, stubs: stubs.results, readArguments });
   switch (outcome.kind) {
     case 'report':
       return outcome.report;
     case 'refused':
       return new Error(outcome.problems.map(({ message }) => message).join('; '));
     case 'unfit':
-      return new Error(`The stub of ${outcome.names.join(', ')} does not answer it: ${outcome.problem}`);
+      return refused([stubs.unfit(outcome.names, outcome.problem)]);
     default:
       return outcome satisfies never;
   }
-}
-
-function stubsIn(text: string, graph: Graph): Stubs | Error {
-  if (text.trim() === '') return {};
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch (error) {
-    return new Error(`The stubs are not valid JSON: ${(error as Error).message}`);
-  }
-  if (!isJsonObject(value)) return new Error('The stubs are not a JSON object: write { "step": result }');
-  const nodes = nodesWithTasks(graph);
-  const names = new Set(nodes.flatMap((node) => [node.id, ...(node.kind === 'call' ? [node.tool] : [])]));
-  const unknown = Object.keys(value).find((name) => !names.has(name.slice(name.lastIndexOf('/') + 1)));
-  if (unknown !== undefined)
-    return new Error(
-      withSuggestion(`The workflow has no step and no tool '${unknown}'`, nearestName(unknown, names)),
-    );
-  const stubs = Object.entries(value).map(([name, each]) => [
-    name,
-    (Array.isArray(each) ? each : [each]).map(stubIn),
-  ]);
-  return Object.fromEntries(stubs) as Stubs;
-}
-
-function stubIn(value: Json): Stubs[string][number] {
-  if (!isJsonObject(value) || !isJsonObject(value.error)) return { value };
-  const { code = 'E_TOOL_ERROR', message = 'a stub' } = value.error;
-  return { failure: { code: String(code), message: String(message) } };
 }
 
 /** Starts a run. Returns its id, or why it was not started. */
@@ -133,8 +108,8 @@ export interface RunFate {
   readonly text: string;
 }
 
-/** So many open runs of a state are looked at. */
-const MOST_RUNS = 100;
+/** So many open runs are looked at. */
+const MOST_RUNS = 200;
 
 /** What becomes of the open runs of a workflow, up to a limit. */
 export async function fatesOf(
@@ -143,22 +118,12 @@ export async function fatesOf(
   fateOf: FateOf,
 ): Promise<readonly RunFate[]> {
   const fates: RunFate[] = [];
-  for (const state of ['running', 'waiting', 'paused'] as const) {
-    for (const { ref } of await reader.list({ state, workflow: name, limit: MOST_RUNS })) {
-      const [head] = await reader.find(ref);
-      const read = head && (await reader.read(head));
-      if (head === undefined || read === undefined) continue;
-      fates.push({ run: ref, graph: read.graph, hash: head.graph, text: await fateOf(reader, head) });
-    }
+  for await (const head of openRuns(reader, name)) {
+    const read = await reader.read(head);
+    if (read === undefined) continue;
+    const { graph } = read;
+    fates.push({ run: runRef(head.id), graph, hash: head.graph, text: await fateOf(reader, head) });
+    if (fates.length === MOST_RUNS) break;
   }
   return fates;
-}
-
-/** The arguments of a form as the texts that a prompt takes. */
-function argumentTexts(value: JsonObject): Readonly<Record<string, string>> {
-  const texts = Object.entries(value).map(([name, each]) => [
-    name,
-    typeof each === 'string' ? each : JSON.stringify(each),
-  ]);
-  return Object.fromEntries(texts);
 }

@@ -7,18 +7,18 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 133_710,
+  lines: 133_725,
   files: 636,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
   small: 25,
-  chain: 31,
+  chain: 30,
   'chain-types': 52,
   floors: 11,
   up: 0,
   names: 4,
   duplicates: 0,
-  types: 97,
+  types: 98,
 };
 
 // It parses every file.

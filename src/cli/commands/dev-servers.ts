@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,7 +13,6 @@ import { type Modules, modulesOf } from '../registries.js';
 import type { DevCommand, DevReport } from './dev-server.js';
 import type { StdioSession } from './dev-stdio.js';
 import type { ServeRequest } from './serve.js';
-import { newToken } from './studio.js';
 
 /** A process with a server, or one that waits for a project to load. */
 interface DevServer {
@@ -39,8 +39,8 @@ export class DevServers {
   /** The change to serve next. */
   #pending: WatchedRun | undefined;
   #isReplacing = false;
-  /** The page of runs keeps its address. */
-  #studio = { token: newToken(), port: 0 };
+  /** The page of runs keeps its address. Its module is for the server's process alone. */
+  #studio = { token: randomBytes(24).toString('base64url'), port: 0 };
 
   constructor(request: ServeRequest, output: Output, session?: StdioSession) {
     this.#request = request;

@@ -6,13 +6,13 @@ import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import type { Graph } from '../../graph/model.js';
 import { dryRunText } from '../../print/dry-run.js';
 import { dryRun } from '../../runtime/runs/operate/dry-run.js';
+import { missingStubs, readStubs } from '../../runtime/runs/operate/stubs.js';
 import { readArguments } from '../../runtime/server/catalogue/arguments.js';
 import { servedWorkflows } from '../../runtime/server/composite/served-workflows.js';
 import { RegistrationError } from '../../runtime/server/registrations.js';
 import { verifyCurrent } from '../../runtime/server/verify-sources.js';
 import type { Registry } from '../../runtime/tools/registry.js';
 import { Misuse, type Output, texts } from '../command-line.js';
-import { missingStubs, readStubs } from './stubs.js';
 
 /** A workflow to run on stubs. */
 interface DryRunCommand {
@@ -36,7 +36,8 @@ export async function dryRunCommand(command: DryRunCommand, output: Output): Pro
   const graph = workflows.get(workflow)?.graph;
   if (graph === undefined) throw new Error(`the registry has no workflow ${workflow}`);
   const stubbed = { graph, tools: registry.tools };
-  const stubs = await readStubs(command.stubs, root, stubbed);
+  const source = command.stubs === undefined ? undefined : { file: command.stubs, root };
+  const stubs = await readStubs(source, stubbed);
   const report = (diagnostics: readonly Diagnostic[]): number => {
     const read = (file: string) => stubs.readSource(file) ?? sourceOf(root, file);
     output.err(formatDiagnostics(diagnostics, read, { color: output.color }));

@@ -45,7 +45,7 @@ ${REGISTRY_HELP}`,
   async ({ values }, output) => {
     const { port = '3100', store = process.env.STEPWRIGHT_STORE, ...choice } = values;
     checkPort(port);
-    const address = { token: newToken(), port: Number(port) };
+    const address = { token: randomBytes(24).toString('base64url'), port: Number(port) };
     if (!namesRegistry(choice)) {
       if (store !== undefined) return untilSignal(await listen({ store }, address), output);
       throw new Misuse(
@@ -100,11 +100,6 @@ function projectOf({ file, registry, options }: StudioRegistry, servers: Stepwri
       return opened;
     },
   };
-}
-
-/** A secret that opens a page. */
-export function newToken(): string {
-  return randomBytes(24).toString('base64url');
 }
 
 /** Where a page listens, and its secret. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { registry as approval } from '../../../examples/approval/generated/approval.registry.js';
 import { registry as greeting } from '../../../examples/greeting/generated/greeting.registry.js';
-import { listen, newToken } from '../../../src/cli/commands/studio.js';
+import { listen } from '../../../src/cli/commands/studio.js';
 import type { Owner } from '../../../src/decorators/context.js';
 import { SchemaCompiler } from '../../../src/formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../../src/graph/json.js';
@@ -155,7 +155,7 @@ export class ServedStudio {
   async open(): Promise<URL> {
     this.#studio ??= await listen(
       { store: `sqlite:${this.path}`, projects: this.#projects() },
-      { token: newToken(), port: 0 },
+      { token: 'a-token', port: 0 },
     );
     return this.#studio.url;
   }

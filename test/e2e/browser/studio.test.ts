@@ -277,7 +277,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#report')).toContain('succeeded: "Ahoy"');
     await page.locator('[name=stubs]').fill('{"gret": 1}');
     await page.getByRole('button', { name: 'Dry run' }).click();
-    expect(await text('#notice')).toContain("no step and no tool 'gret'");
+    expect(await text('#notice')).toContain('did you mean `greet`?');
   });
 
   inBrowser('the change of a workflow is shown with what it does to open runs', async () => {

@@ -8,12 +8,12 @@ import { type Fork, forkAt } from '../../../runtime/runs/operate/fork.js';
 import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import type { StubResults, Stubs } from '../../../runtime/runs/operate/stub-port.js';
 import { runStubbed } from '../../../runtime/runs/operate/stubbed-run.js';
+import { readStubs } from '../../../runtime/runs/operate/stubs.js';
 import type { StoredHead } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { resolveSettings } from '../../../runtime/server/options.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import { Misuse, type Output } from '../../command-line.js';
-import { readStubs } from '../stubs.js';
 import {
   COMMON,
   DEFINITION_OPTIONS,
@@ -83,7 +83,10 @@ ${COMMON}${REGISTRY}`,
         const definition = definitionOf(definitions, graph);
         const tools = definition?.registry.tools;
         const stubbed = { graph, answers: false, ...defined({ tools }) };
-        const { results, diagnostics, readSource } = await readStubs(stubs, '.', stubbed);
+        const { results, diagnostics, readSource } = await readStubs(
+          stubs === undefined ? undefined : { file: stubs, root: '.' },
+          stubbed,
+        );
         if (diagnostics.length > 0) {
           output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
           return 1;

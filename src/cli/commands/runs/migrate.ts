@@ -4,7 +4,8 @@ import { singleLine } from '../../../graph/printable-text.js';
 import type { Mapping, MappingFault } from '../../../runtime/engine/migration/migrate-rows.js';
 import type { MoveTarget } from '../../../runtime/runs/operate/move-run.js';
 import type { MigrationOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
-import type { StoredHead, StoreReader } from '../../../runtime/runs/store/reader.js';
+import { readStoredRun } from '../../../runtime/runs/operate/stored-view.js';
+import { openRuns, type StoredHead, type StoreReader } from '../../../runtime/runs/store/reader.js';
 import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
 import { capabilityText, missingIn } from '../../../runtime/tools/capabilities.js';
 import { runRef } from '../../../runtime/tools/port.js';
@@ -15,7 +16,6 @@ import {
   DEFINITION_OPTIONS,
   REGISTRY,
   RUN,
-  readable,
   readObject,
   storeCommand,
   unreadableRun,
@@ -85,27 +85,6 @@ interface MigrateCommand {
   readonly apply: boolean;
   readonly json: boolean;
   readonly output: Output;
-}
-
-/** How many runs are read at once. */
-const PAGE = 200;
-
-/** All open runs, or those of a workflow, a page at a time. */
-async function* openRuns(reader: StoreReader, workflow?: string): AsyncGenerator<StoredHead> {
-  const numbers = new Set<number>();
-  for (const state of ['running', 'waiting', 'paused'] as const) {
-    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = await reader.list({ state, ...defined({ workflow }), before, limit: PAGE });
-      for (const { ref } of rows) {
-        // Some are in two of the states, or come to another one meanwhile.
-        const heads = (await reader.find(ref)).filter(({ n }) => !numbers.has(n));
-        for (const { n } of heads) numbers.add(n);
-        yield* heads;
-      }
-      if (rows.length < PAGE) break;
-      before = rows.at(-1)?.n ?? 0;
-    }
-  }
 }
 
 /** @param isList whether runs of the workflow as it is now are left out. */
@@ -302,7 +281,7 @@ export async function gateOutcome(
   const stored = await reader.read(head);
   // It ended meanwhile, and was removed.
   if (stored === undefined) return { run, outcome: 'unchanged', reasons: [] };
-  const shown = readable(stored);
+  const shown = readStoredRun(stored);
   if (shown instanceof Error) return { run, outcome: 'stuck', reasons: [shown.message] };
   const { graph } = stored;
   const change = changeSince(definitions, graph, head.graph);

@@ -3,7 +3,13 @@ import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import type { OperatorCommand } from '../../../runtime/runs/actions/operator-commands.js';
-import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
+import {
+  type RunCommands,
+  retriesOf,
+  type StoreOperator,
+  sendCommands,
+  undecidedSteps,
+} from '../../../runtime/runs/operate/store-operator.js';
 import { RESULT_LIMIT_BYTES } from '../../../runtime/tools/call-result.js';
 import { isWithin } from '../../../runtime/tools/to-json.js';
 import { Misuse, type Output } from '../../command-line.js';
@@ -136,9 +142,9 @@ ${SENDING}`,
           'stepwright: of a run that has failed all failed calls are made again: leave `--call` out',
         );
       }
-      const steps = call === undefined ? undecided(match) : [call];
+      const steps = call === undefined ? undecidedSteps(match.run.view) : [call];
       if (steps.length === 0) throw nothingPaused(match);
-      return steps.map((step) => ({ command: 'retry', step }));
+      return retriesOf(steps);
     }),
 );
 
@@ -168,16 +174,9 @@ function nothingPaused({ run: { view } }: NamedRun): Misuse {
   );
 }
 
-/** The calls that wait for a decision, or will when a server has the run again. */
-function undecided({ run: { view } }: NamedRun): readonly string[] {
-  return view.calls
-    .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)
-    .map(({ step_id }) => step_id);
-}
-
 /** The only call that waits for a decision. */
 function pausedStep(match: NamedRun): string {
-  const [step, ...others] = undecided(match);
+  const [step, ...others] = undecidedSteps(match.run.view);
   if (step === undefined) throw nothingPaused(match);
   if (others.length === 0) return step;
   const names = [step, ...others].map((each) => `\`${singleLine(each)}\``).join(', ');
@@ -196,7 +195,7 @@ function operate(
   command: string,
   sending: Sending,
   output: Output,
-  read: (run: NamedRun) => readonly OperatorCommand[] | 'reopen',
+  read: (run: NamedRun) => RunCommands,
 ): Promise<number> {
   const wait = numberIn('wait', sending.wait, { least: 0, most: 3_600 }) ?? WAIT;
   const { by = userInfo().username, reason } = sending;
@@ -204,19 +203,17 @@ function operate(
   return withRun(store, name, command, output, async (named, reader) => {
     const { run, status } = named.run.view;
     const isOpen = status === 'running' || status === 'waiting';
-    let commands = isOpen || status === 'failed' ? read(named) : [];
-    const outcomes: CommandOutcome[] = [];
-    if (commands === 'reopen') {
-      const entries = await reader.entries(named.head, 1, named.head.seq);
-      const reopened = await store.reopen({ ...named, entries }, operator);
-      commands = 'steps' in reopened ? reopened.steps.map((step) => ({ command: 'retry', step })) : [];
-      if (commands.length === 0) outcomes.push('steps' in reopened ? { outcome: 'applied' } : reopened);
-    } else if (!isOpen) {
+    const commands = isOpen || status === 'failed' ? read(named) : [];
+    if (!isOpen && commands !== 'reopen') {
       output.err(`stepwright: run \`${run}\` is ${status}: nothing moves it on; start its workflow again\n`);
       return 1;
     }
-    const sent = commands.map((each) => store.send(named.head.id, each, operator, wait * 1_000));
-    outcomes.push(...(await Promise.all(sent)));
+    const outcomes = await sendCommands(named, commands, {
+      store,
+      reader,
+      by: operator,
+      waitMs: wait * 1_000,
+    });
     for (const outcome of outcomes) report(run, outcome, wait, sending.json === true, output);
     return outcomes.every(({ outcome }) => outcome !== 'refused') ? 0 : 1;
   });

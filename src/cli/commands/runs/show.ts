@@ -1,7 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { eventLine, runLines, runText } from '../../../print/runs.js';
-import type { ListedRow, StoreReader } from '../../../runtime/runs/store/reader.js';
+import { type ListedRow, type StoreReader, shownState } from '../../../runtime/runs/store/reader.js';
 import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
 import {
   COMMON,
@@ -67,7 +67,7 @@ function listed({ ref, workflow, state, startedAt, endedAt, waits, missing }: Li
   return {
     run: ref,
     workflow,
-    status: shownStatus(state),
+    status: shownState(state),
     started_at: time(startedAt),
     ...(endedAt === undefined ? {} : { ended_at: time(endedAt) }),
     ...(waits.length === 0
@@ -94,11 +94,6 @@ function storedItem({ kind, at, by, content }: NamedRun['inbox'][number]) {
     at: time(at),
     ...defined({ by, action_id: actionId, step_id: step, reason }),
   };
-}
-
-/** As callers see it. */
-function shownStatus(state: ListedRow['state']): string {
-  return state === 'succeeded' ? 'completed' : state;
 }
 
 /** `stepwright runs show RUN`: shows a run of a store. */

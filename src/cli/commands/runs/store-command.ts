@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import { openStore, STORE_FORMS } from '../../../runtime/runs/operate/store-names.js';
 import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
-import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
+import { readStoredRun, type StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
 import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
 import { type Definitions, definitionsOf } from '../../../runtime/server/definitions.js';
@@ -114,7 +114,7 @@ export function withRun(
       throw new Misuse(
         `stepwright: the store '${store.path}' has no run \`${singleLine(name)}\`: give a name from \`stepwright runs list\`, or the id of a run`,
       );
-    const run = readable(stored);
+    const run = readStoredRun(stored);
     if (run instanceof Error) {
       output.err(`${unreadableRun(name, run.message)}\n`);
       return 1;
@@ -125,16 +125,6 @@ export function withRun(
 
 export function unreadableRun(name: string, why: string): string {
   return `stepwright: run \`${name}\` cannot be read: ${singleLine(why)}`;
-}
-
-/** A run of a later version is a fault of the input, not of this program. */
-export function readable({ loaded, graph, head, paused }: ReadRun): StoredRunReader | Error {
-  try {
-    return new StoredRunReader(loaded, graph, { hasHolder: head.holder !== null, paused });
-  } catch (error) {
-    if (error instanceof Error && error.name === 'StateVersionError') return error;
-    throw error;
-  }
 }
 
 /** A number among the options; a text says what is wrong with it. */

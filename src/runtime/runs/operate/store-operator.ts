@@ -1,9 +1,10 @@
 import type { Failure } from '../../engine/contract.js';
 import type { Operator, OperatorCommand } from '../actions/operator-commands.js';
 import type { Retention } from '../store/journal.js';
-import type { StoredHead, StoreReader } from '../store/reader.js';
+import type { ReadRun, StoredHead, StoreReader } from '../store/reader.js';
 import type { Fork, ForkSource } from './fork.js';
 import type { judgeMove, MoveTarget, moveRun } from './move-run.js';
+import type { StoredRunReader } from './stored-view.js';
 
 /** What became of a command that an operator sent to a run. */
 type CommandOutcome =
@@ -56,4 +57,42 @@ export interface StoreOperator {
   prune(retention: Retention): Promise<number>;
   /** Copies the store to a file that does not exist, and checks the copy. */
   copyTo(path: string): Promise<StoreCopy>;
+}
+
+/** What an operator has a run do: commands, or to reopen after its failure. */
+export type RunCommands = readonly OperatorCommand[] | 'reopen';
+
+interface Sending {
+  readonly store: StoreOperator;
+  readonly reader: StoreReader;
+  readonly by: Operator;
+  /** How long a server has for each response, in ms. */
+  readonly waitMs: number;
+}
+
+/** Sends commands to a run. After a reopening, the calls that may not be repeated are made again. */
+export async function sendCommands(
+  run: ReadRun,
+  commands: RunCommands,
+  { store, reader, by, waitMs }: Sending,
+): Promise<readonly CommandOutcome[]> {
+  if (commands !== 'reopen')
+    return Promise.all(commands.map((command) => store.send(run.head.id, command, by, waitMs)));
+  const entries = await reader.entries(run.head, 1, run.head.seq);
+  const reopened = await store.reopen({ ...run, entries }, by);
+  if (!('steps' in reopened)) return [reopened];
+  if (reopened.steps.length === 0) return [{ outcome: 'applied' }];
+  return sendCommands(run, retriesOf(reopened.steps), { store, reader, by, waitMs });
+}
+
+/** The steps with calls that wait for a decision, or will when a server has the run again. */
+export function undecidedSteps({ calls }: StoredRunReader['view']): readonly string[] {
+  return calls
+    .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)
+    .map(({ step_id }) => step_id);
+}
+
+/** Makes the calls of steps again. */
+export function retriesOf(steps: readonly string[]): readonly OperatorCommand[] {
+  return steps.map((step) => ({ command: 'retry', step }));
 }

@@ -19,7 +19,7 @@ import { type Envelope, envelopeOf, type LiveStatus } from '../run/envelope.js';
 import { shownArguments } from '../run-store.js';
 import { runRowsIn } from '../store/host-rows.js';
 import { isOver, type LoadedRun } from '../store/journal.js';
-import type { StoredEntry } from '../store/reader.js';
+import type { ReadRun, StoredEntry } from '../store/reader.js';
 import { type ForkSource, hasWholeLog } from './fork.js';
 
 /** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */
@@ -382,4 +382,14 @@ function together(items: readonly OpenState[], mask: RunMask): RunNodeState {
 
 function least(numbers: readonly number[]): number {
   return numbers.reduce((one, other) => Math.min(one, other));
+}
+
+/** A run of a later version is a fault of the input, not of this program. */
+export function readStoredRun({ loaded, graph, head, paused }: ReadRun): StoredRunReader | Error {
+  try {
+    return new StoredRunReader(loaded, graph, { hasHolder: head.holder !== null, paused });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'StateVersionError') return error;
+    throw error;
+  }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Event, RunStatus } from '../../engine/events.js';
 import type { Capability } from '../../tools/capabilities.js';
@@ -157,4 +158,30 @@ export interface StoreMetrics {
   readonly holders: readonly StoreHolder[];
   /** The size of the database, in bytes. */
   readonly bytes: number;
+}
+
+/** How many runs are read at once. */
+const PAGE = 200;
+
+/** All open runs, or those of a workflow, a page at a time. */
+export async function* openRuns(reader: StoreReader, workflow?: string): AsyncGenerator<StoredHead> {
+  const numbers = new Set<number>();
+  for (const state of ['running', 'waiting', 'paused'] as const) {
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const rows = await reader.list({ state, ...defined({ workflow }), before, limit: PAGE });
+      for (const { ref } of rows) {
+        // Some are in two of the states, or come to another one meanwhile.
+        const heads = (await reader.find(ref)).filter(({ n }) => !numbers.has(n));
+        for (const { n } of heads) numbers.add(n);
+        yield* heads;
+      }
+      if (rows.length < PAGE) break;
+      before = rows.at(-1)?.n ?? 0;
+    }
+  }
+}
+
+/** The state of a run as callers see it. */
+export function shownState(state: ListedRow['state']): string {
+  return state === 'succeeded' ? 'completed' : state;
 }

@@ -1,19 +1,25 @@
-import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import { jsonOf, type Located, type LocatedMap, locatedAt, SourceText } from '../../formats/text/located.js';
-import { openText, readText } from '../../formats/text/read-text.js';
-import { Reports } from '../../formats/text/reading.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { references } from '../../graph/expression/traversal.js';
-import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
-import type { CallNode, Graph, Node } from '../../graph/model.js';
-import { nearestName } from '../../graph/names.js';
-import { bodiesOf, compensationsOf, expressionsOf, nodesOf, ownResources } from '../../graph/nodes.js';
-import { type StubResults, sampleResult, sentResult } from '../../runtime/runs/operate/stub-port.js';
-import type { Registry, ToolEntry } from '../../runtime/tools/registry.js';
-import { schemaProblems } from '../../runtime/tools/schema-problems.js';
+import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import {
+  jsonOf,
+  type Located,
+  type LocatedMap,
+  locatedAt,
+  SourceText,
+} from '../../../formats/text/located.js';
+import { openText, readText } from '../../../formats/text/read-text.js';
+import { Reports } from '../../../formats/text/reading.js';
+import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
+import { references } from '../../../graph/expression/traversal.js';
+import { isJsonObject, type Json, ownProperty } from '../../../graph/json.js';
+import type { CallNode, Graph, Node } from '../../../graph/model.js';
+import { nearestName } from '../../../graph/names.js';
+import { bodiesOf, compensationsOf, expressionsOf, nodesOf, ownResources } from '../../../graph/nodes.js';
+import type { Registry, ToolEntry } from '../../tools/registry.js';
+import { schemaProblems } from '../../tools/schema-problems.js';
+import { type StubResults, sampleResult, sentResult } from './stub-port.js';
 
 /** What stubs are for. */
-export interface StubbedWorkflow {
+interface StubbedWorkflow {
   /** With the workflows that it runs. */
   readonly graph: Graph;
   /** Where the output schemas are. Without it results are not checked. */
@@ -23,7 +29,7 @@ export interface StubbedWorkflow {
 }
 
 /** The stubs of a file, with what is wrong with them. */
-export interface ReadStubs {
+interface ReadStubs {
   readonly results: StubResults;
   readonly diagnostics: readonly Diagnostic[];
   readonly readSource: (file: string) => string | undefined;
@@ -36,19 +42,18 @@ interface OpenStubs {
   readonly root?: LocatedMap;
 }
 
+/** Where stubs are written: in a file, which is relative to a folder, or in a text. */
+type StubSource = { readonly file: string; readonly root: string } | { readonly text: string };
+
 /**
- * Reads the stubs of a file, YAML or JSON: an object with a result, or a list of results, by the id of a step or the name
- * of a tool or a resource. All faults are reported at once.
- *
- * @param root the folder that the file is relative to.
+ * Reads stubs, YAML or JSON: an object with a result, or a list of results, by the id of a step or the name of a tool or a
+ * resource. All faults are reported at once. Without a source the workflow has no stubs.
  */
 export async function readStubs(
-  file: string | undefined,
-  root: string,
+  source: StubSource | undefined,
   workflow: StubbedWorkflow,
 ): Promise<ReadStubs> {
-  const opened =
-    file === undefined ? { reports: new Reports(new SourceText('', '')) } : await open(file, root);
+  const opened = source === undefined ? { reports: new Reports(new SourceText('', '')) } : await open(source);
   const { reports, root: map } = opened as OpenStubs;
   const named = namesIn(workflow);
   const results = new Map<string, StubResults[string]>();
@@ -73,23 +78,26 @@ export async function readStubs(
       items.flatMap((item) => stubsIn(item, key.value, entry.tools, workflow, reports)),
     );
   }
-  const { source } = reports;
+  const { source: text } = reports;
   return {
     results: Object.fromEntries(results),
     diagnostics: reports.diagnostics,
-    readSource: (name) => (name === source.file ? source.text : undefined),
+    readSource: (name) => (name === text.file ? text.text : undefined),
     unfit(names, problem) {
       const entry = map?.entries.find(({ key }) => names.includes(key.value));
       const name = entry?.key.value ?? names[0] ?? '';
-      const place = entry === undefined ? undefined : source.placeOf(entry.value);
+      const place = entry === undefined ? undefined : text.placeOf(entry.value);
       return diagnostic('SW9027', place, { name, problem });
     },
   };
 }
 
-async function open(file: string, root: string): Promise<OpenStubs> {
+async function open(source: StubSource): Promise<OpenStubs> {
+  const { file, root } = 'text' in source ? { file: 'stubs', root: '' } : source;
   const empty = new Reports(new SourceText(file, ''));
-  const opened = await openText(file, root, empty);
+  // JSON is YAML.
+  const opened =
+    'text' in source ? ({ text: source.text, format: 'yaml' } as const) : await openText(file, root, empty);
   if (opened === undefined) return { reports: empty };
   const { text, format } = opened;
   if (format === 'xml') {
