@@ -26,6 +26,7 @@ import { durable } from '../../scripts/bench/rows/durable.js';
 import { durablePeers } from '../../scripts/bench/rows/durable-peers.js';
 import { tasks } from '../../scripts/bench/rows/tasks.js';
 import { TINY } from '../../scripts/bench/sizes.js';
+import { nightlyDescribe } from '../nightly.js';
 
 describe('a measured workload', () => {
   const items = [5, 3, 9, 1];
@@ -60,7 +61,7 @@ describe('a measured workload', () => {
   });
 });
 
-describe('the rows', () => {
+nightlyDescribe('the rows', () => {
   let rows: readonly Row[] = [];
 
   beforeAll(async () => {

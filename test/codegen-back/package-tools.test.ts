@@ -2,7 +2,7 @@ import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type WatchedRun, watchCodegen } from '../../src/codegen/watch.js';
-import { smoke } from '../nightly.js';
+import { nightlyTest, smoke } from '../nightly.js';
 import { build, CONSUMER, createProvider, install } from './package-tools.fixture.js';
 import { createProject, type Project, stepwright, tsc } from './project.fixture.js';
 
@@ -37,7 +37,7 @@ describe('tools of a package', { timeout: 240_000 }, () => {
     expect(await stepwright(['check'], provider.root)).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test.each(smoke(['link', 'copy'] as const))('a watched run follows the manifest of a %s', async (way) => {
+  nightlyTest.each(['link', 'copy'] as const)('a watched run follows the manifest of a %s', async (way) => {
     const provider = await keep(createProvider());
     expect(await stepwright(['codegen'], provider.root)).toMatchObject({ code: 0, stderr: '' });
     await build(provider);

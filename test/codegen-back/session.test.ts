@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type CodegenResult, CodegenSession, runCodegen } from '../../src/codegen/index.js';
 import { readSourceRecords } from '../../src/formats/source-record.js';
-import { smoke } from '../nightly.js';
+import { isNightly, smoke } from '../nightly.js';
 import { createProject, type Project } from './project.fixture.js';
 
 let projects: Project[] = [];
@@ -183,7 +183,7 @@ describe('a session', { timeout: 240_000 }, () => {
           if ([...kept.written, ...kept.current].length > 0) expect(fresh.current).toHaveLength(1);
         }
       }),
-      { numRuns: 4 },
+      { numRuns: isNightly ? 4 : 2 },
     );
   });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openSourceHost, type SourceHostOptions } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
+import { nightlyTest } from '../nightly.js';
 import { FIXTURES, loadFixtures } from './fixture.js';
 
 const ROOT = path.resolve(FIXTURES, '../../..');
@@ -43,7 +44,7 @@ describe('what texts say is what the compiler says', { timeout: 120_000 }, () =>
     });
   });
 
-  test('of the examples', () => {
+  nightlyTest('of the examples', () => {
     const folder = path.join(ROOT, 'examples');
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     const files = names.filter((name) => name.endsWith('.ts')).map((name) => path.join('examples', name));

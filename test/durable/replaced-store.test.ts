@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Answer, failureIn, runIn, textIn } from '../e2e/composite/client.js';
+import { smoke } from '../nightly.js';
 import { type Child, programOf } from './child.js';
 import { addressOf, toolCall } from './tool-call.js';
 
@@ -54,7 +55,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   { what: 'folder is removed', replace: (folder) => rmSync(folder, { recursive: true }), losesEarlier: true },
 ];
 
-test.each(REPLACEMENTS)(
+test.each(smoke(REPLACEMENTS, 2))(
   'a server refuses runs and answers once its $what, and says so',
   {
     timeout: 60_000,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { isNightly } from '../nightly.js';
 import { BROKEN_STORES, HOST_BUGS } from './mutations.js';
 import type { Mutation } from './process.js';
 import { Simulation, STEPS, Violation } from './simulation.js';
@@ -56,24 +57,33 @@ test('a seed says all that happens', async () => {
 /** So many seeds are tried until one finds a fault. */
 const ENOUGH = 300;
 
-/** The first seed that notices. */
-async function noticed(mutation: Mutation): Promise<{ readonly seed: number; readonly fault: unknown }> {
-  for (let seed = 1; seed <= ENOUGH; seed += 1) {
+/** The first seeds that notice a fault that few notice. The nightly run tries those before them, too. */
+const RARE: Readonly<Record<string, number>> = {
+  'a lost timer': 100,
+  'a call is repeated that must not be': 41,
+  'a process takes runs for which it has no tools': 29,
+  'the inbox is not read': 14,
+  'an item is not sent': 11,
+  'the response is not found': 11,
+};
+
+/** What the first seed reports that notices. */
+async function faultOf(mutation: Mutation, firstSeed: number): Promise<unknown> {
+  for (let seed = firstSeed; seed <= ENOUGH; seed += 1) {
     try {
       await new Simulation(seed, { poll, mutation }).run();
     } catch (fault) {
-      return { seed, fault };
+      return fault;
     }
   }
-  throw new Error(`${ENOUGH} seeds have not noticed it`);
+  throw new Error(`the seeds to ${ENOUGH} have not noticed it`);
 }
 
 describe.each([
   ['a broken store', BROKEN_STORES],
   ['a fault of a host', HOST_BUGS],
 ])('%s is noticed', (_, mutations) => {
-  test.each(Object.entries(mutations))('%s', { timeout: 600_000 }, async (_name, mutation) => {
-    const { fault } = await noticed(mutation);
-    expect(fault).toBeInstanceOf(Violation);
+  test.each(Object.entries(mutations))('%s', { timeout: 600_000 }, async (name, mutation) => {
+    expect(await faultOf(mutation, isNightly ? 1 : (RARE[name] ?? 1))).toBeInstanceOf(Violation);
   });
 });

@@ -88,7 +88,7 @@ describeTemporal('the effects of runs happen once, and no answer is lost', () =>
     process.stderr.write(`${ids.length} runs with ${entries.length} effects\n`);
   }
 
-  const WORKER_KILLS = isNightly ? 50 : 2;
+  const WORKER_KILLS = isNightly ? 50 : 1;
   test(
     `when the worker is killed (${WORKER_KILLS} times)`,
     async () => {
@@ -109,7 +109,7 @@ describeTemporal('the effects of runs happen once, and no answer is lost', () =>
     120_000 + 10_000 * WORKER_KILLS,
   );
 
-  const CLIENT_KILLS = isNightly ? 20 : 2;
+  const CLIENT_KILLS = isNightly ? 20 : 1;
   test(
     `when the process with the clients is killed (${CLIENT_KILLS} times)`,
     async () => {

@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { smoke } from '../../../test/nightly.js';
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { loadWorkflowFiles } from '../load-files.js';
@@ -340,7 +341,7 @@ describe.each(SPEC_KINDS)('every key of a node of kind %s', (kind) => {
   });
   const keys = [...new Set(SPEC_KINDS.flatMap(keysOf))];
 
-  test.each(Object.entries(POSITIONS))(
+  test.each(smoke(Object.entries(POSITIONS), 2))(
     'in %s is accepted by the loader and the schema alike',
     async (_, at) => {
       const different: string[] = [];

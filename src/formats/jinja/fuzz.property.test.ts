@@ -7,7 +7,7 @@ import { render } from './render.fixture.js';
 import type { Place } from './syntax.js';
 import { anyTemplate } from './templates.fixture.js';
 
-const numRuns = isNightly ? 1_000_000 : 20_000;
+const numRuns = isNightly ? 1_000_000 : 5_000;
 
 const context: JsonObject = {
   state: { a: 'text', l: [1, 2, 3], n: 2.5, o: { k: 'v', constructor: 'data' } },

@@ -105,7 +105,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
     expect(stepwright(['serve'])).toMatchObject({ code: 0, err: '' });
   });
 
-  test('refuses what a constant outside the sources changes, and a class that was added', () => {
+  nightlyTest('refuses what a constant outside the sources changes, and a class that was added', () => {
     edit('lib/most.ts', '7', '8');
     expect(stepwright(['serve'])).toMatchObject({
       code: 1,
@@ -119,7 +119,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
     });
   });
 
-  test('accepts an edit that leaves the registry as it is, and asks the compiler once', () => {
+  nightlyTest('accepts an edit that leaves the registry as it is, and asks the compiler once', () => {
     edit('src/tools.ts', 'return { end:', 'return { end: 0 +');
     const file = path.join(root, 'node_modules/.cache/stepwright/sources.json');
     const before = readFileSync(file, 'utf8');

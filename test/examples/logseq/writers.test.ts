@@ -8,9 +8,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { LogseqGraph } from '../../../examples/logseq/graph.js';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
+import { isNightly } from '../../nightly.js';
 import { temporaryGraph } from './temp-graph.js';
 
-const WRITES = 500;
+const WRITES = isNightly ? 500 : 120;
 
 let programs: CompiledPrograms;
 
@@ -20,7 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => programs.remove());
 
-test('two programs that write 500 tasks each to one journal lose none', { timeout: 240_000 }, async () => {
+test(`two programs that write ${WRITES} tasks each to one journal lose none`, {
+  timeout: 240_000,
+}, async () => {
   const folder = await temporaryGraph({ 'pages/Website.md': '' });
   const writers = ['a', 'b'].map((name) => runWriter(folder, name, 1));
   expect((await Promise.all(writers)).map(({ exit }) => exit)).toEqual([0, 0]);
@@ -33,7 +36,7 @@ test('a writer killed at any moment takes no acknowledged task with it, and leav
 }, async () => {
   const folder = await temporaryGraph({ 'pages/Website.md': '' });
   // How many acknowledgements each life of a writer sees before it is killed.
-  const lives = fc.sample(fc.integer({ min: 1, max: 120 }), { seed: 9, numRuns: 16 });
+  const lives = fc.sample(fc.integer({ min: 1, max: WRITES / 4 }), { seed: 9, numRuns: 16 });
   const write = async (name: string): Promise<number> => {
     let kills = 0;
     let next = 1;
