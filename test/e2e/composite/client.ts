@@ -1,6 +1,10 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { ElicitRequestSchema, type ElicitResult } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type ClientCapabilities,
+  ElicitRequestSchema,
+  type ElicitResult,
+} from '@modelcontextprotocol/sdk/types.js';
 import { type ConnectOptions, connect, type ServerSettings, type StepwrightServer } from 'stepwright/runtime';
 import { onTestFinished } from 'vitest';
 import { type Desk, desk } from './fixture/registry.js';
@@ -41,8 +45,11 @@ export async function clientOf(
   return client;
 }
 
-export function clientWith(user?: User): Client {
-  const capabilities = user === undefined ? {} : { elicitation: { form: {} } };
+/** @param capabilities what it declares. Default: forms, if it has a user. */
+export function clientWith(
+  user?: User,
+  capabilities: ClientCapabilities = user === undefined ? {} : { elicitation: { form: {} } },
+): Client {
   const client = new Client({ name: 'test', version: '1.0.0' }, { capabilities });
   if (user !== undefined) {
     client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) => user(params as Asked, signal));

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
 import {
   fetchHandler,
   type HttpSettings,
@@ -54,6 +55,8 @@ export interface Visitor {
   readonly token?: string;
   readonly address?: string;
   readonly user?: User;
+  /** What its client declares. Default: forms, if there is a user. */
+  readonly capabilities?: ClientCapabilities;
   /** Further headers of each request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -70,7 +73,7 @@ export async function sessionOf(
     ...(address === undefined ? {} : { 'x-address': address }),
   };
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });
-  const client = clientWith(user);
+  const client = clientWith(user, visitor.capabilities);
   await client.connect(transport as Transport);
   onTestFinished(() => client.close());
   await client.listTools();
