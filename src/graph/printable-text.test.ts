@@ -4,6 +4,8 @@ import type { Json } from './json.js';
 import { forbiddenIn, hostileText } from './printable-text.fixture.js';
 import {
   cutText,
+  durationText,
+  elapsedText,
   escapeUnprintable,
   framedText,
   INLINE_LIMIT,
@@ -206,4 +208,41 @@ test('logText leaves one line at the margin', () => {
       expect(forbiddenIn(logText(text), true)).toEqual([]);
     }),
   );
+});
+
+describe('a length of time', () => {
+  test.each([
+    [0, '0 ms'],
+    [350, '350 ms'],
+    [1_500, '1.5 s'],
+    [60_000, '1 min'],
+    [90_061_001, '1 day 1 h 1 min 1.001 s'],
+    [86_400_000, '1 day'],
+    [1_209_600_000, '14 days'],
+  ])('%i ms is exact, in units for people', (ms, text) => expect(durationText(ms)).toBe(text));
+
+  test('keeps each millisecond', () => {
+    const units: Readonly<Record<string, number>> = {
+      ms: 1,
+      s: 1e3,
+      min: 6e4,
+      h: 36e5,
+      day: 864e5,
+      days: 864e5,
+    };
+    const length = (text: string) =>
+      text.split(/(?<=[a-z]) /).reduce((sum, part) => {
+        const [count, unit = ''] = part.split(' ');
+        return sum + Math.round(Number(count) * (units[unit] ?? Number.NaN));
+      }, 0);
+    fc.assert(fc.property(fc.nat({ max: 4e11 }), (ms) => expect(length(durationText(ms))).toBe(ms)));
+  });
+
+  test.each([
+    [999, '999 ms'],
+    [4_183, '4.2 s'],
+    [59_960, '1 min'],
+    [185_400, '3 min 5 s'],
+    [100_800_123, '1 day 4 h'],
+  ])('%i ms that were measured are rounded', (ms, text) => expect(elapsedText(ms)).toBe(text));
 });

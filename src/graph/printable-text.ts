@@ -114,6 +114,33 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+const DURATION_UNITS = [
+  { ms: 86_400_000, unit: (count: number) => (count === 1 ? 'day' : 'days') },
+  { ms: 3_600_000, unit: () => 'h' },
+  { ms: 60_000, unit: () => 'min' },
+] as const;
+
+/** A length of time in units for people, exactly: `350 ms`, `4.2 s`, `3 min 5 s`, `1 day 4 h`. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`;
+  const parts: string[] = [];
+  let rest = ms;
+  for (const { ms: length, unit } of DURATION_UNITS) {
+    const count = Math.floor(rest / length);
+    if (count > 0) parts.push(`${count} ${unit(count)}`);
+    rest -= count * length;
+  }
+  if (rest > 0) parts.push(`${Number((rest / 1_000).toFixed(6))} s`);
+  return parts.join(' ');
+}
+
+/** A measured length of time, rounded to about two units: `4.2 s` of 4,183 ms, `1 day 4 h`. */
+export function elapsedText(ms: number): string {
+  const precision =
+    ms < 1_000 ? 1 : ms < 60_000 ? 100 : ms < 3_600_000 ? 1_000 : ms < 86_400_000 ? 60_000 : 3_600_000;
+  return durationText(Math.round(ms / precision) * precision);
+}
+
 /** Text of several lines: line breaks and tabs stay, other unprintable characters are written as `\u…`. */
 export function bodyText(text: string): string {
   return escapeUnprintable(text, 'keep');

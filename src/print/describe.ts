@@ -2,8 +2,9 @@ import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { times } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
-import type { Compensation, Node, Retry } from '../graph/kinds/node.js';
+import { type Compensation, defaultCapMs, type Node, type Retry } from '../graph/kinds/node.js';
 import { fallbackValue, ownResources } from '../graph/nodes.js';
+import { durationText } from '../graph/printable-text.js';
 import { routesOf } from '../plan/edges.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { endOf, reachabilityOf } from '../plan/reachability.js';
@@ -33,21 +34,23 @@ export function describeOwnResources(node: Node): string[] {
   return own.length === 0 ? [] : [`shows: ${own.map(({ resource }) => resource).join(', ')}`];
 }
 
-/** The retry and the timeout of a node's own. */
-export function describeAttempts(node: Node): string[] {
+/** The retry and the timeout of a node's own: `tried: at most 3 attempts`, `time limit: 1 day`. */
+export function describeAttempts({ retry, timeoutMs }: Node): string[] {
+  const each = retry === undefined || retry.extra === 0 ? '' : ' for each';
   return [
-    ...(node.retry === undefined ? [] : [describeRetry(node.retry)]),
-    ...(node.timeoutMs === undefined ? [] : [`each for ${node.timeoutMs} ms at most`]),
+    ...(retry === undefined ? [] : [`tried: ${describeRetry(retry)}`]),
+    ...(timeoutMs === undefined ? [] : [`time limit: ${durationText(timeoutMs)}${each}`]),
   ];
 }
 
-/** `at most 3 attempts, 200 ms apart (exponential, at most 60000 ms)`. */
+/** `at most 3 attempts, 200 ms apart (exponential, at most 5 min)`, without a cap that is the default. */
 export function describeRetry({ extra, delayMs, backoff, capMs }: Retry): string {
   const attempts = `at most ${extra + 1} ${extra === 0 ? 'attempt' : 'attempts'}`;
   if (extra === 0 || delayMs === 0) return attempts;
-  const cap = backoff === 'exponential' ? `, at most ${capMs} ms` : '';
+  const isCapped = backoff === 'exponential' && capMs !== defaultCapMs(delayMs);
+  const cap = isCapped ? `, at most ${durationText(capMs)}` : '';
   const growth = backoff === 'constant' ? '' : ` (${backoff}${cap})`;
-  return `${attempts}, ${delayMs} ms apart${growth}`;
+  return `${attempts}, ${durationText(delayMs)} apart${growth}`;
 }
 
 /** `cancel-booking { id: flight.id }`. */

@@ -1,5 +1,5 @@
 import type { Json } from '../graph/json.js';
-import { inlineText } from '../graph/printable-text.js';
+import { durationText, inlineText } from '../graph/printable-text.js';
 
 /** A failure as it is shown. */
 interface ShownFailure {
@@ -121,7 +121,9 @@ function detailTexts(step: ShownStep): readonly string[] {
     case 'read':
       return [`read ${step.uri}${failure === undefined ? '' : `: ${failureText(failure)}`}`];
     case 'retry':
-      return [`attempt ${step.attempt} of ${step.attempts} failed, next after ${step.delay_ms} ms`];
+      return [
+        `attempt ${step.attempt} of ${step.attempts} failed, next after ${durationText(Number(step.delay_ms))}`,
+      ];
     case 'arm':
       return [
         `case ${step.arm}${step.condition === undefined ? '' : `: ${step.condition}`}${step.goto === undefined ? '' : `, go to ${step.goto}`}`,
@@ -133,7 +135,7 @@ function detailTexts(step: ShownStep): readonly string[] {
         `answer ${failure === undefined ? json(step.answer as Json) : failureText(failure)} (${sourceText(step)})`,
       ];
     case 'waits':
-      return [`waits ${step.wait_ms} ms`];
+      return [`waits ${durationText(Number(step.wait_ms))}`];
     case 'jump':
       return [`goes back to ${step.target} (${step.visit} of ${step.max})`];
     case 'set':

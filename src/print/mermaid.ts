@@ -120,7 +120,7 @@ function describeUnusual(planned: PlannedNode): string[] {
   return [
     ...(join === undefined ? [] : [`after: ${join}`]),
     ...describeOwnResources(planned.node),
-    ...describeAttempts(planned.node).map((line) => `tried: ${line}`),
+    ...describeAttempts(planned.node),
     ...describeFallback(planned.node),
   ];
 }

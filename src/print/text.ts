@@ -132,7 +132,6 @@ function describeOrder(planned: PlannedNode, takesOver: boolean): string[] {
 }
 
 function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
-  const attempts = describeAttempts(node).join(', ');
   const fallback = isTried ? undefined : fallbackOf(node);
   const undoing = compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`);
   return [
@@ -140,7 +139,7 @@ function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
     ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
     ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
     ...(node.writes === undefined ? [] : [`writes: ${node.writes}`]),
-    ...(attempts === '' ? [] : [`tried: ${attempts}`]),
+    ...describeAttempts(node),
     ...describeFallback(node),
     ...(fallback === undefined ? [] : [`on failure: go to ${fallback}`]),
     ...(node.kind === 'parallel' && node.compensateNode !== undefined

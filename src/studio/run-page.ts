@@ -2,8 +2,9 @@ import { type Answerer, describeAnswerers } from '../graph/answerers.js';
 import { defined } from '../graph/defined.js';
 import { isJsonObject, type Json } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
+import { elapsedText } from '../graph/printable-text.js';
 import { chartOf } from '../print/chart/chart.js';
-import { duration, shownStates } from '../print/chart/page.js';
+import { shownStates } from '../print/chart/page.js';
 import { printSvg } from '../print/chart/svg.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
@@ -82,7 +83,7 @@ function head(view: RunView): Html {
   const took =
     ended_at === undefined
       ? html`<span data-since="${started_at}"></span>`
-      : duration(Date.parse(ended_at) - Date.parse(started_at));
+      : elapsedText(Date.parse(ended_at) - Date.parse(started_at));
   return html`<h1><a href="/runs?workflow=${encodeURIComponent(definition.name)}">${definition.name}</a>${version} ${status(stateOf(view))}</h1>
 <p class="facts"><span>run <code>${run}</code></span><span>started ${time(started_at)}</span>${ended_at !== undefined && html`<span>ended ${time(ended_at)}</span>`}<span>${took}</span><span>owner ${ownerText(owner)}</span>${forked_from !== undefined && html`<span>forked from <code>${JSON.stringify(forked_from)}</code></span>`}</p>`;
 }
@@ -250,7 +251,7 @@ function timeline({ states }: OpenRun, view: RunView): Html {
   const span = Math.max(1, last - start, ...ends.map((at) => at - start));
   const percent = (ms: number): string => ((100 * ms) / span).toFixed(2);
   const rows = timed.map(([key, { startedAt = start, endedAt = last, status: state, attempts }]) => {
-    const took = duration(Math.max(0, endedAt - startedAt));
+    const took = elapsedText(Math.max(0, endedAt - startedAt));
     const text = attempts > 1 ? `${took}, ${attempts} attempts` : took;
     const width = Math.max(0.4, (100 * Math.max(0, endedAt - startedAt)) / span);
     return html`<tr><th scope="row"><a href="#step-${key}">${key}</a></th><td><svg class="track" aria-hidden="true"><rect class="span t-${state}" x="${Math.min(99.6, Number(percent(startedAt - start))).toFixed(2)}%" width="${width.toFixed(2)}%" height="100%" rx="3"/></svg></td><td class="number">${text}</td></tr>`;
@@ -282,7 +283,8 @@ function step(key: string, state: NodeState | undefined, isUndone: boolean): Htm
     endedAt,
   } = state ?? {};
   const items = Object.values(counts).reduce((sum: number, count = 0) => sum + count, 0);
-  const took = startedAt === undefined || endedAt === undefined ? undefined : duration(endedAt - startedAt);
+  const took =
+    startedAt === undefined || endedAt === undefined ? undefined : elapsedText(endedAt - startedAt);
   const summary = [
     ...(items > 1 ? [`${items} items`] : []),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),

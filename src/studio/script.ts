@@ -23,7 +23,8 @@ export const STUDIO_SCRIPT = `'use strict';
     if (s < 60) return s + ' s';
     if (s < 3600) return Math.floor(s / 60) + ' min ' + (s % 60) + ' s';
     if (s < 86400) return Math.floor(s / 3600) + ' h ' + (Math.floor(s / 60) % 60) + ' min';
-    return Math.floor(s / 86400) + ' d ' + (Math.floor(s / 3600) % 24) + ' h';
+    const days = Math.floor(s / 86400);
+    return days + (days === 1 ? ' day ' : ' days ') + (Math.floor(s / 3600) % 24) + ' h';
   };
   const tick = () => {
     for (const element of document.querySelectorAll('[data-since]'))

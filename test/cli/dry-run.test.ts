@@ -210,7 +210,7 @@ save: { id: 9, path: b }
 
   test('tells what happens at once one step after the other', () => {
     expect(dry('--workflow', 'pair').out).toBe(`pair: dry run, no tool was called
-  both: parallel, the first failure aborts the others
+  both: parallel
     branch left
       left: call save
         input {"text":"l"}

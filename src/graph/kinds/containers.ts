@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
-import { MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES } from '../limits.js';
+import { DEFAULT_LOOP_MAX, MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES } from '../limits.js';
 import { AGENT_NAME } from '../names.js';
 import { atOnce, type KindDescriptor, outOfRange, usualKind, wholeNumber } from './descriptor.js';
 import type { NodeBase, Scope } from './node.js';
@@ -71,11 +71,11 @@ export interface ParallelNode extends NodeBase {
   readonly compensateNode?: string;
 }
 
-const POLICIES = {
-  abort: 'the first failure aborts the others',
-  continue: 'failures are handed out',
-  rollback: 'a failure undoes the others',
-} as const;
+const POLICIES: { readonly [K in ParallelNode['onPartialFailure']]: readonly string[] } = {
+  abort: [],
+  continue: ['failures are handed out'],
+  rollback: ['a failure undoes the others'],
+};
 
 export const parallel: KindDescriptor<ParallelNode, 'derived'> = {
   ...usualKind,
@@ -100,7 +100,7 @@ export const parallel: KindDescriptor<ParallelNode, 'derived'> = {
   faults: (node) =>
     node.concurrency === undefined ? [] : outOfRange(node, 'concurrency', node.concurrency, wholeNumber(1)),
   describe: ({ concurrency, onPartialFailure }) =>
-    ['parallel', ...atOnce(concurrency), POLICIES[onPartialFailure]].join(', '),
+    ['parallel', ...atOnce(concurrency), ...POLICIES[onPartialFailure]].join(', '),
   shape: 'step',
 };
 
@@ -182,7 +182,7 @@ export const foreach: KindDescriptor<ForeachNode, 'derived'> = {
     [
       `for each ${node.indexAs === undefined ? node.as : `${node.as} at ${node.indexAs}`} of ${print(node.items)}`,
       ...(node.concurrency === 1 ? [] : atOnce(node.concurrency)),
-      `at most ${node.max}`,
+      ...(node.max === DEFAULT_LOOP_MAX ? [] : [`at most ${node.max}`]),
       ...ON_ITEM_ERROR[node.onItemError],
       ...(node.agent === undefined ? [] : [`each by ${node.agent}`]),
     ].join(', '),

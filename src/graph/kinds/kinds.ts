@@ -102,7 +102,7 @@ const goto: KindDescriptor<GotoNode> = {
   exit: 'jump',
   faults: (node) => outOfRange(node, 'max', node.max, wholeNumber(1, MAX_JUMPS)),
   describe: ({ target, max, onLimit }) =>
-    `go back to ${target}, at most ${times(max)}, then ${onLimit === 'fail' ? 'fail' : 'go on'}`,
+    `go back to ${target}, at most ${times(max)}${onLimit === 'fail' ? '' : ', then go on'}`,
   shape: 'control',
 };
 

@@ -5,6 +5,7 @@ import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import { MAX_DURATION_MS } from '../limits.js';
 import { AGENT_NAME } from '../names.js';
+import { durationText } from '../printable-text.js';
 import {
   between,
   type KindDescriptor,
@@ -142,7 +143,9 @@ function reminderFaults(node: AskNode): readonly NodeFault[] {
       ? []
       : useless('it says to whom it is escalated, and not after what time');
   if (timeoutMs !== undefined && remindAfterMs >= timeoutMs)
-    return useless(`its time limit of ${timeoutMs} ms ends it before ${remindAfterMs} ms`);
+    return useless(
+      `its time limit of ${durationText(timeoutMs)} ends it before ${durationText(remindAfterMs)}`,
+    );
   if (escalateTo !== undefined && addedBy(escalateTo, answerBy).length === 0)
     return useless('those to whom it is escalated may answer from the beginning');
   return outOfRange(node, 'remindAfterMs', remindAfterMs, REMINDER);
@@ -223,6 +226,8 @@ export const wait: KindDescriptor<WaitNode> = {
   faults: (node) => [...durationFaults(node), ...timeFaults(node)],
   describe: ({ durationMs, until }, print) => {
     if (until !== undefined) return `wait until ${print(until)}`;
+    const ms = numberIn(durationMs);
+    if (ms !== undefined) return `wait for ${durationText(ms)}`;
     return durationMs === undefined ? 'wait' : `wait for ${print(durationMs)} ms`;
   },
   shape: 'control',

@@ -143,7 +143,7 @@ function boxOf(planned: PlannedNode, drawing: Drawing): ChartBox {
     describeNode(node),
     ...(node.when === undefined ? [] : [`if ${printExpr(node.when)}`]),
     ...(join === undefined ? [] : [`after: ${join}`]),
-    ...describeAttempts(node).map((line) => `tried: ${line}`),
+    ...describeAttempts(node),
     ...describeFallback(node),
     ...(node.kind === 'compensate'
       ? node.steps.map((step) => `undoes: ${describeUndoing(step)}`)

@@ -1,6 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
-import { escapeUnprintable, escapeXml } from '../../graph/printable-text.js';
+import { elapsedText, escapeUnprintable, escapeXml } from '../../graph/printable-text.js';
 import type { Chart, ChartBox } from './chart.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './page-script.js';
 import { type BoxState, CHART_STYLE, printSvg } from './svg.js';
@@ -134,7 +134,7 @@ function shownState(state: ShownNodeState): PageState {
   const { status, counts, attempts, startedAt, endedAt, reason, failure } = state;
   const entries = Object.entries(counts);
   const items = entries.reduce((sum, [, count = 0]) => sum + count, 0);
-  const elapsed = startedAt === undefined || endedAt === undefined ? [] : [duration(endedAt - startedAt)];
+  const elapsed = startedAt === undefined || endedAt === undefined ? [] : [elapsedText(endedAt - startedAt)];
   const several = entries.map(([name, count]) => `${count} ${name}`).join(', ');
   const shown = items === 1 ? status : several;
   const tries = items === 1 && attempts > 1 ? [`${attempts} attempts`] : [];
@@ -151,16 +151,4 @@ function shownState(state: ShownNodeState): PageState {
       ...(failure === undefined ? [] : [['failure', `${failure.code}: ${failure.message}`] as const]),
     ],
   };
-}
-
-/** A length of time in its greatest units: `350 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1_000);
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 1_440) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  const hours = Math.round(minutes / 60);
-  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
