@@ -316,13 +316,13 @@ function hashedQuota(owner: Owner, remoteAddress?: string): string {
 }
 
 /**
- * What Temporal's web page shows of a workflow: its description and its steps. Texts with 10 KiB would be compressed, and a
- * character has up to three bytes.
+ * What Temporal's web page shows of a workflow, as Markdown: its description and its steps, a line each. Texts with 10 KiB would
+ * be compressed, and a character has up to three bytes.
  */
 export function shownTextsOf(graph: Graph): { readonly summary: string; readonly details: string } {
   const steps = planLines(planOf(graph), () => undefined).map(
     ({ number, depth, text }) => `${'   '.repeat(depth)}${number}. ${text}`,
   );
-  const text = [graph.description ?? '', steps.join('\n')].filter(Boolean).join('\n\n');
+  const text = [graph.description ?? '', steps.join('  \n')].filter(Boolean).join('\n\n');
   return { summary: clip(graph.name), details: clipText(text, 3_400) };
 }

@@ -19,15 +19,15 @@ describeTemporal('in the web page of Temporal', () => {
   beforeAll(() => host.store.open?.());
 
   test.each([
-    ['the description and steps of a workflow', 'Ask first', 'Ask first\n\n1. '],
-    ['the beginning of a long description', 'x'.repeat(100_000), `${'x'.repeat(3_399)}…`],
+    ['the description and steps of a workflow', 'Ask first', /^Ask first\n\n1\. .+ {2}\n2\. /],
+    ['the beginning of a long description', 'x'.repeat(100_000), /^x{3399}…/],
   ])('a run shows %s', async (_what, description, shown) => {
-    const { workflow_id: id } = await host.start({ ...graph(chain(ask('sure'))), description });
+    const { workflow_id: id } = await host.start({ ...graph(chain(ask('sure'), call('a'))), description });
     const connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
     try {
       const run = await new Client({ connection }).workflow.getHandle(workflowIdOf(id)).describe();
       expect(await run.staticSummary()).toBe('sample');
-      expect((await run.staticDetails())?.startsWith(shown)).toBe(true);
+      expect(await run.staticDetails()).toMatch(shown);
     } finally {
       await connection.close();
     }
