@@ -4,6 +4,7 @@ import {
   GetPromptRequestSchema,
   type GetPromptResult,
 } from '@modelcontextprotocol/sdk/types.js';
+import { Server as StatelessServer } from '@modelcontextprotocol/server';
 import { Greet } from '../../../examples/greeting/greet.tool.js';
 
 /** An answer to `prompts/get` whose texts are split at the name of the guest. */
@@ -44,6 +45,15 @@ export function serverByHand(script?: Script): Server {
   server.setRequestHandler(GetPromptRequestSchema, async ({ params }) =>
     answerByHand(script, params.arguments),
   );
+  return server;
+}
+
+/** The prompt of such a server, on version 2 of the SDK, which makes a server for each request over HTTP. */
+export function statelessByHand(script: Script): StatelessServer {
+  // Each response has the name, and both servers give the same one.
+  const info = { name: 'stepwright', version: '0.0.0' };
+  const server = new StatelessServer(info, { capabilities: { prompts: {} } });
+  server.setRequestHandler('prompts/get', ({ params }) => answerByHand(script, params.arguments));
   return server;
 }
 

@@ -1,11 +1,19 @@
 import { deepStrictEqual } from 'node:assert';
 import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
-import { connect } from 'stepwright/runtime';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { connect, fetchHandler } from 'stepwright/runtime';
 import { inTurns, timed } from '../measure.js';
-import { answerByHand, type Script, scriptOf, serverByHand } from '../peers/by-hand.js';
+import { answerByHand, type Script, scriptOf, serverByHand, statelessByHand } from '../peers/by-hand.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
-import { type Channel, inMemory, overHttp, overStdio } from '../wire/channels.js';
+import {
+  type Channel,
+  type Era,
+  inMemory,
+  overHttp,
+  overStatelessHttp,
+  overStdio,
+} from '../wire/channels.js';
 import { greetingRequest, greetingServer } from '../wire/greetings.js';
 
 /** A prompt runs more code than all other measurements, so it takes longer until all of it is optimized. */
@@ -18,8 +26,10 @@ export async function prompts(sizes: Sizes): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, atMost, open] of [
     ['in memory', 5, openInMemory],
-    ['over stdio', 1.5, openOverStdio],
+    ['over stdio', 1.5, openOverStdio()],
     ['over HTTP', 1.15, openOverHttp],
+    ['over stdio, 2026-07-28', 1.5, openOverStdio('stateless')],
+    ['over HTTP, 2026-07-28', 1.15, openOverStatelessHttp],
   ] as const) {
     const { ours, byHand } = await open(steps, script);
     deepStrictEqual(await ours.client.getPrompt(ask), await byHand.client.getPrompt(ask));
@@ -96,10 +106,17 @@ const openOverHttp: Open = async (steps, script) => ({
   byHand: await overHttp((transport) => serverByHand(script).connect(transport)),
 });
 
-const openOverStdio: Open = async (steps, script) => {
-  const [ours, byHand] = await Promise.all([
-    overStdio('stdio-server.ts', [String(steps)]),
-    overStdio('stdio-by-hand.ts', [JSON.stringify(script)]),
-  ]);
-  return { ours, byHand };
-};
+const openOverStatelessHttp: Open = async (steps, script) => ({
+  ours: await overStatelessHttp(fetchHandler(greetingServer([steps]))),
+  byHand: await overStatelessHttp(createMcpHandler(() => statelessByHand(script)).fetch),
+});
+
+const openOverStdio =
+  (era: Era = 'sessions'): Open =>
+  async (steps, script) => {
+    const [ours, byHand] = await Promise.all([
+      overStdio('stdio-server.ts', [String(steps)], era),
+      overStdio('stdio-by-hand.ts', [JSON.stringify(script), era], era),
+    ]);
+    return { ours, byHand };
+  };

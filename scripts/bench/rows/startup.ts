@@ -2,14 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { builtPackage } from '../../../test/built-package.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
+import { type BenchClient, connectedOver, type Era } from '../wire/channels.js';
 import { writeTools } from '../wire/start/registry.js';
 
 const PROGRAMS = fileURLToPath(new URL('../wire/start/', import.meta.url));
@@ -20,7 +18,8 @@ const PROGRAMS = fileURLToPath(new URL('../wire/start/', import.meta.url));
  */
 export async function startup(sizes: Sizes): Promise<Row[]> {
   const [fewer, more] = sizes.tools;
-  const { cpu, memory } = await startsInTurns(fewer, sizes);
+  const { cpu, memory } = await startsInTurns(fewer, sizes, 'sessions');
+  const stateless = await startsInTurns(fewer, sizes, 'stateless');
   const lists = await listsInTurns(more, sizes);
   const withStore = await memoryWithStore(fewer, sizes);
   return [
@@ -28,6 +27,12 @@ export async function startup(sizes: Sizes): Promise<Row[]> {
       name: `start of a server with ${fewer} tools, to its first list`,
       unit: 'µs',
       ...cpu,
+      target: { of: 'ratio', atMost: 1.3 },
+    }),
+    row({
+      name: `start of a server with ${fewer} tools, to its first list, 2026-07-28`,
+      unit: 'µs',
+      ...stateless.cpu,
       target: { of: 'ratio', atMost: 1.3 },
     }),
     row({
@@ -54,7 +59,7 @@ async function memoryWithStore(count: number, { rounds }: Sizes): Promise<number
   const found: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const store = `sqlite:${path.join(folder, `${round}.sqlite`)}`;
-    const started = await StartedServer.of('stepwright', count, store);
+    const started = await StartedServer.of('stepwright', count, { store });
     found.push((await started.costs()).memory / 1_000);
     await started.close();
   }
@@ -62,12 +67,17 @@ async function memoryWithStore(count: number, { rounds }: Sizes): Promise<number
   return Math.min(...found);
 }
 
-async function startsInTurns(count: number, sizes: Sizes): Promise<{ cpu: Figures; memory: Figures }> {
+/** @param era that of the client. A server of stepwright answers both, and the one by hand on version 1 of the SDK the first. */
+async function startsInTurns(
+  count: number,
+  sizes: Sizes,
+  era: Era,
+): Promise<{ cpu: Figures; memory: Figures }> {
   // Processes are never warm.
   const once = { rounds: sizes.rounds, warmUpMs: 0 };
   const memory = { stepwright: [] as number[], 'by-hand': [] as number[] };
   const sample = (program: Program) => async () => {
-    const started = await StartedServer.of(program, count);
+    const started = await StartedServer.of(program, count, { era });
     const { cpu, memory: bytes } = await started.costs();
     memory[program].push(bytes);
     await started.close();
@@ -114,21 +124,20 @@ interface Costs {
 
 /** A server in a process of its own that has listed its tools once. */
 class StartedServer {
-  static async of(program: Program, count: number, store?: string): Promise<StartedServer> {
+  /** @param options a store in a file, and the era of the client. */
+  static async of(
+    program: Program,
+    count: number,
+    { store, era = 'sessions' }: { readonly store?: string; readonly era?: Era } = {},
+  ): Promise<StartedServer> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
     const file = path.join(folder, 'tools.json');
     writeTools(file, count);
     const url = pathToFileURL(builtPackage()).href;
-    const child = spawn(
-      process.execPath,
-      [path.join(PROGRAMS, `${program}.mjs`), file, url, ...(store === undefined ? [] : [store])],
-      {
-        stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
-      },
-    );
-    const client = new Client({ name: 'bench', version: '1.0.0' });
-    // Both ends of stdio read and write lines.
-    await client.connect(new StdioServerTransport(child.stdout as Readable, child.stdin as Writable));
+    const main = program === 'by-hand' && era === 'stateless' ? 'stateless-by-hand.mjs' : `${program}.mjs`;
+    const args = [path.join(PROGRAMS, main), file, url, ...(store === undefined ? [] : [store])];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit', 'ipc'] });
+    const client = await connectedOver(child, era);
     const { tools } = await client.listTools();
     rmSync(folder, { recursive: true });
     if (tools.length !== count) throw new Error(`${program} lists ${tools.length} tools`);
@@ -137,7 +146,7 @@ class StartedServer {
 
   constructor(
     readonly child: ChildProcess,
-    readonly client: Client,
+    readonly client: BenchClient,
   ) {}
 
   costs(): Promise<Costs> {

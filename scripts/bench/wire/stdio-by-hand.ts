@@ -1,7 +1,10 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { type Script, serverByHand } from '../peers/by-hand.js';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { type Script, serverByHand, statelessByHand } from '../peers/by-hand.js';
 import { tellCpuTime } from './channels.js';
 
-// The server written by hand, as a program. Its argument is the script of its prompt.
+// The server written by hand, as a program. Its arguments are the script of its prompt and the era of its client.
 tellCpuTime();
-await serverByHand(JSON.parse(process.argv[2] ?? '') as Script).connect(new StdioServerTransport());
+const script = JSON.parse(process.argv[2] ?? '') as Script;
+if (process.argv[3] === 'stateless') serveStdio(() => statelessByHand(script));
+else await serverByHand(script).connect(new StdioServerTransport());
