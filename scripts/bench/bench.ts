@@ -2,6 +2,7 @@ import type { Row } from './row.js';
 import { agents } from './rows/agents.js';
 import { builder } from './rows/builder.js';
 import { compiler } from './rows/compiler.js';
+import { dev } from './rows/dev.js';
 import { durable } from './rows/durable.js';
 import { durablePeers } from './rows/durable-peers.js';
 import { frameworks } from './rows/frameworks.js';
@@ -49,6 +50,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   temporal: temporalRows,
   startup,
   compiler,
+  dev,
 };
 
 /** Measures groups by their names. Default: all groups. */

@@ -65,6 +65,13 @@ export interface Sizes {
   readonly tools: readonly [started: number, listed: number];
   /** The projects that are compiled. */
   readonly compiled: readonly [CompiledSize, ...CompiledSize[]];
+  /** The project that `stepwright dev` serves, how often a workflow is edited, and the pause before each edit. */
+  readonly dev: {
+    readonly workflows: number;
+    readonly tools: number;
+    readonly edits: number;
+    readonly pauseMs: number;
+  };
 }
 
 /** A project that is compiled. */
@@ -151,6 +158,7 @@ export const FULL: Sizes = {
     },
     { ...{ workflows: 3_000, tools: 100, schemas: 'types', rounds: 1, edits: 5 }, targets: { cold: 0.67 } },
   ],
+  dev: { workflows: 100, tools: 50, edits: 30, pauseMs: 3_000 },
 };
 
 /** The same with fewer and shorter samples of warm code, for quick checks and not for published figures. */
@@ -195,4 +203,5 @@ export const TINY: Sizes = {
     { ...{ workflows: 2, tools: 2, schemas: 'types', rounds: 1, edits: 2 }, targets: { cold: 1 } },
     { ...{ workflows: 2, tools: 2, schemas: 'zod', rounds: 1, edits: 0 }, targets: { cold: 1 } },
   ],
+  dev: { workflows: 2, tools: 2, edits: 1, pauseMs: 0 },
 };

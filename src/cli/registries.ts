@@ -38,7 +38,10 @@ export interface RegistryChoice {
    * `'needed'`.
    */
   readonly specs?: 'needed' | 'sound' | 'read';
-  /** The modules, where another process has found them. Default: by the options above and the configuration. */
+  /**
+   * The modules, where another process has found them, and has just written the registries among them. Default: by the
+   * options above and the configuration.
+   */
   readonly modules?: Modules;
 }
 
@@ -81,7 +84,7 @@ export async function withRegistries(
   }
   try {
     const open = await withUpstream(await load(modules), modules, realpathSync(root));
-    if (STARTS.includes(command)) await verify(open, realpathSync(root));
+    if (STARTS.includes(command) && choice.modules === undefined) await verify(open, realpathSync(root));
     return await work(open);
   } catch (error) {
     const text = await faultOf(error);
@@ -182,7 +185,8 @@ export interface Modules {
   readonly specs?: readonly string[];
 }
 
-const COMPILED = /\.[cm]?js$/;
+/** A module that needs no compiler. */
+export const COMPILED = /\.[cm]?js$/;
 
 /** Finds the modules, or reports why not and gives the exit code. */
 async function findModules(

@@ -151,6 +151,8 @@ nightlyDescribe('the rows', () => {
       'codegen of 2 workflows with zod, unchanged',
       'codegen --check of 2 workflows with zod, unchanged',
       'tsc 6.0 of 2 workflows with zod, with the registry / without',
+      'dev of 2 workflows, from save to served, p50',
+      'dev of 2 workflows, from save to served, p95',
       'store: step of a run, FULL, by the clock / SQLite',
       'store: step of a run, FULL / SQLite',
       'store: step of a run, NORMAL, by the clock / SQLite',

@@ -25,6 +25,9 @@ const OPTIONS = {
   'no-types': { type: 'boolean' },
 } as const;
 
+/** An editor writes a file at once. A change of many files may cause a second run. */
+const DEBOUNCE_MS = 20;
+
 /** `stepwright dev`: serves a project, and serves it again after each change. */
 export const devCommand = optionCommand(
   'stepwright dev',
@@ -89,6 +92,7 @@ Options:
       const watcher = watchCodegen({
         root,
         ...defined({ configFile: config }),
+        debounceMs: DEBOUNCE_MS,
         onRun: (run) => {
           if (isGood(run)) servers.replace(run);
         },

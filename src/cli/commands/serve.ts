@@ -4,12 +4,19 @@ import { defined } from '../../graph/defined.js';
 import { sdk1 } from '../../runtime/protocol/sdk1/adapter.js';
 import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
+import { trustRegistry } from '../../runtime/server/verify-sources.js';
 import type { UntypedFactories } from '../../runtime/tools/instances.js';
 import { type RunningHttpServer, serveOverHttp } from '../../runtime/transports/http/serve-http.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
 import { type RunningServer, serveStdio } from '../../runtime/transports/stdio/serve-stdio.js';
 import { Misuse, type Output, optionCommand, type Parsed, REGISTRY_HELP, texts } from '../command-line.js';
-import { type Modules, type OpenRegistry, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
+import {
+  COMPILED,
+  type Modules,
+  type OpenRegistry,
+  REGISTRY_OPTIONS,
+  withRegistries,
+} from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -52,7 +59,7 @@ export type ServeRequest = Parsed<typeof OPTIONS>;
 
 /** Follows a server from its registry to its clients. */
 interface ServeObserver {
-  /** The modules of the project, where they are known. */
+  /** The modules of the project. Codegen has just written the registry among them, if it is TypeScript. */
   readonly modules: Modules;
   /** The registry is loaded. The server listens when it resolves. */
   loaded(): Promise<void>;
@@ -100,6 +107,7 @@ export async function serveProject(
         ...(pages ? { questions: { ...fileOptions.questions, page: true } } : {}),
         ...specsOf(fileOptions, [...specs, ...parsed.args], choice.root),
       };
+      if (observer !== undefined && !COMPILED.test(file)) trustRegistry(registry);
       // Faults are thrown with the repair for this command.
       const server = untypedServer(registry, options);
       await observer?.loaded();

@@ -56,8 +56,8 @@ export function memoryOf(session?: CodegenSession): SessionMemory {
   return memory;
 }
 
-/** How long a session is idle before it does what no answer depends on. */
-const IDLE_MS = 100;
+/** How long a session is idle before it does what no answer depends on: what a watcher does after a run comes first. */
+const IDLE_MS = 1_000;
 
 /**
  * Work that no answer of a session depends on, and that later work replaces: it is done while the session is idle, and

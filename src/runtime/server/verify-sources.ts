@@ -15,6 +15,11 @@ import { type Registry, StaleRegistryError, verifyRegistry } from '../tools/regi
 /** What was verified in this process. */
 const verified = new WeakSet<Registry>();
 
+/** Takes a registry as current: codegen has just written it from the sources that this process has loaded. */
+export function trustRegistry(registry: Registry): void {
+  verified.add(registry);
+}
+
 /**
  * Compares a registry with its classes (see `verifyRegistry`) and with the sources that it was made from: a step that was
  * edited would run as it was before.

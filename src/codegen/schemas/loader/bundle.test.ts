@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { REGISTRY_HEADER } from '../../emit/registry.js';
 import { type Bundle, Bundler, canBundle } from './bundle.js';
 import type { LoaderSettings } from './compile.js';
 
@@ -80,6 +81,38 @@ export const all = [name, alias, whole, twice, number, (await import('./late.js'
       1,
       'late',
     ]);
+  });
+
+  test('has the JSON texts of a registry beside its code, byte by byte', async () => {
+    const runtime =
+      'export const graphJson = ({ raw: [text] }) => JSON.parse(text);\nexport const schemaJson = graphJson;';
+    write(
+      'node_modules/stepwright/package.json',
+      '{ "type": "module", "exports": { "./runtime": "./runtime.js" } }',
+    );
+    write('node_modules/stepwright/runtime.js', runtime);
+    const body = String.raw`import { graphJson, schemaJson } from 'stepwright/runtime';
+export const registry: object = {
+  a: {
+    description: 'not: graphJson\`{}\`',
+    'in\'put': schemaJson\`{
+      "text": "a \u0060 \n \\ \u0024{ }"
+    }\`,
+    graph: graphJson<[{ readonly name: 'x' }]>\`[1]\`,
+    typed: graphJson<string>\`"two"\` as unknown,
+  },
+};`.replaceAll('\\`', '`');
+    write('generated/registry.ts', `${REGISTRY_HEADER}\n${body}`);
+    write('generated/plain.ts', body);
+    const bundle = await bundlerOf(['generated/registry.ts', 'generated/plain.ts']).build();
+    const { registry } = await load(bundle, 'generated/registry.ts');
+    expect(registry).toEqual((await load(bundle, 'generated/plain.ts')).registry);
+    expect(registry).toMatchObject({
+      a: { "in'put": { text: `a \` \n \\ \${ }` }, graph: [1], typed: 'two' },
+    });
+    const code = readFileSync(bundle.files[at('generated/registry.ts')] ?? '', 'utf8');
+    expect(code).not.toContain('"two"');
+    expect(code).toContain('not: graphJson`{}`');
   });
 
   test('leaves packages, CommonJS and other packages outside, and loads packages ahead', async () => {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BuildContext, Loader, OnLoadResult, Plugin } from 'esbuild';
+import { REGISTRY_HEADER } from '../../emit/registry.js';
 import { isCommonJs, type LoaderSettings, manifestOf, transformOptions, writtenFor } from './compile.js';
 
 /** Modules of a project in as few files as possible. */
@@ -53,7 +54,7 @@ export class Bundler {
           ...(paths && { paths: writable(paths) }),
         },
       },
-      plugins: [modulesOf(manifestOf(first), settings)],
+      plugins: [modulesOf(manifestOf(first), settings, (name, content) => this.#write(name, content))],
       write: false,
       metafile: true,
     });
@@ -61,22 +62,28 @@ export class Bundler {
 
   /** @throws Error with the reason where the modules cannot be bundled. */
   async build(): Promise<Bundle> {
-    const { outputFiles, metafile } = await (await this.#context).rebuild();
     this.#builds += 1;
     const folder = path.join(this.#folder, String(this.#builds));
     mkdirSync(folder, { recursive: true });
-    for (const file of outputFiles) writeFileSync(path.join(folder, path.basename(file.path)), file.contents);
+    const { outputFiles, metafile } = await (await this.#context).rebuild();
+    for (const file of outputFiles) this.#write(path.basename(file.path), file.contents);
     const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
     const external = imports.filter((each) => each.external && each.kind === 'import-statement');
     const names = new Set(external.map((each) => each.path).filter((name) => !name.startsWith('file:')));
-    const packages = path.join(folder, 'packages.mjs');
     // A package that cannot be loaded is reported where it is used.
-    writeFileSync(
-      packages,
+    const packages = this.#write(
+      'packages.mjs',
       `await Promise.allSettled(${JSON.stringify([...names])}.map((name) => import(name)));\n`,
     );
     const files = this.#modules.map((module, index) => [module, path.join(folder, `module${index}.mjs`)]);
     return { folder, files: Object.fromEntries(files), packages };
+  }
+
+  /** @returns where the file of the bundle is. Absolute. */
+  #write(name: string, content: string | Uint8Array): string {
+    const file = path.join(this.#folder, String(this.#builds), name);
+    writeFileSync(file, content);
+    return file;
   }
 
   async dispose(): Promise<void> {
@@ -102,11 +109,19 @@ const OWN_PLACE = /\bimport\s*\.\s*meta\b/;
 /** An import of a module that only a run knows. */
 const COMPUTED_IMPORT = /\bimport\s*\(\s*(?!(['"])[^'"\n]*\1\s*[,)])|\bimport\s*\.\s*meta\s*\.\s*resolve\b/;
 
-/** @param manifest - the `package.json` of the modules to bundle. */
-function modulesOf(manifest: string | undefined, settings: LoaderSettings): Plugin {
+/**
+ * @param manifest - the `package.json` of the modules to bundle.
+ * @param write - writes a file of the bundle, and returns its absolute path.
+ */
+function modulesOf(
+  manifest: string | undefined,
+  settings: LoaderSettings,
+  write: (name: string, content: string) => string,
+): Plugin {
   return {
     name: 'modules',
     setup(build) {
+      let registries = 0;
       const manifests = new Map<string, string | undefined>();
       const manifestIn = (folder: string): string | undefined => {
         if (!manifests.has(folder)) manifests.set(folder, manifestOf(path.join(folder, 'file')));
@@ -125,6 +140,13 @@ function modulesOf(manifest: string | undefined, settings: LoaderSettings): Plug
         if (manifestIn(path.dirname(file)) !== manifest || /\.c[jt]s$/.test(file))
           return { contents: allOf(pathToFileURL(file).href), loader: 'js' };
         const text = readFileSync(file, 'utf8');
+        if (text.startsWith(REGISTRY_HEADER)) {
+          registries += 1;
+          return {
+            contents: withTextsApart(text, (texts) => write(`texts${registries}`, texts)),
+            loader: 'ts',
+          };
+        }
         if (COMPUTED_IMPORT.test(text))
           return { errors: [{ text: `${file} imports a module by a computed name` }] };
         if (!OWN_PLACE.test(text)) return { contents: text, loader: loaderOf(file) };
@@ -135,6 +157,20 @@ function modulesOf(manifest: string | undefined, settings: LoaderSettings): Plug
       build.onResolve({ filter: /^file:/ }, ({ path: name }) => ({ path: name, external: true }));
     },
   };
+}
+
+/** A JSON text of a registry, with the function that parses it. */
+const JSON_TEXT = /^( +(?:\w+|'(?:[^'\\]|\\.)*'): )((?:graph|schema)Json)(?:<[^`]*>)?`([^`]*)`/gm;
+
+/** A registry that reads its JSON texts from a file: neither esbuild nor Node.js reads them as code, the most of a registry. */
+function withTextsApart(registry: string, write: (texts: string) => string): string {
+  const texts: string[] = [];
+  const code = registry.replace(JSON_TEXT, (_, key: string, tag: string, text: string) => {
+    texts.push(text);
+    return `${key}${tag}({ raw: [$texts[${texts.length - 1}]] })`;
+  });
+  const file = JSON.stringify(write(texts.join('\0')));
+  return `import { readFileSync as $read } from 'node:fs';\nconst $texts = $read(${file}, 'utf8').split('\\0');\n${code}`;
 }
 
 function ownPlace(file: string): Record<string, string> {
