@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { connect } from 'stepwright/runtime';
+import { connect, type StepwrightServer } from 'stepwright/runtime';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
 import { desk } from '../composite/fixture/registry.js';
+import { asTasks } from '../tasks/tasks.js';
 import { envelope, REVISION } from './client.js';
 
 const source = fileURLToPath(new URL('../composite/fixture/program.ts', import.meta.url));
@@ -172,29 +173,43 @@ test('the end of stdin leaves a call a second for its answer, then aborts it', a
   expect(stderr()).toContain('1 request was still in flight');
 });
 
-test('each request of one connection is answered in its era, and changes reach its subscriptions alone', async () => {
-  const { server } = desk();
+/** A connection as over stdio, in memory: what the client sends and receives. */
+async function wired(server: StepwrightServer) {
   const [far, near] = InMemoryTransport.createLinkedPair();
-  const messages: Record<string, unknown>[] = [];
+  const messages: Received[] = [];
   far.onmessage = (message) => void messages.push(message as never);
-  const connection = await connect(server, near);
+  const connection = await connect(server, near, { local: true });
   await far.start();
-  const answerTo = async (message: { readonly id: number }) => {
-    await far.send(message as never);
+  const send = (message: object): Promise<void> => far.send(message as never);
+  const answerTo = async (message: { readonly id: number }): Promise<Received> => {
+    await send(message);
     return vi.waitFor(() => {
-      const answer = messages.find(({ id }) => id === message.id);
+      const answer = messages.find(({ id, method }) => id === message.id && method === undefined);
       if (answer === undefined) throw new Error('no answer yet');
       return answer;
     }, 10_000);
   };
+  const received = (method: string) => messages.filter((message) => message.method === method);
+  onTestFinished(() => connection.close());
+  return { connection, messages, send, answerTo, received };
+}
+
+interface Received {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly result?: Readonly<Record<string, unknown>>;
+}
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+
+test('each request of one connection is answered in its era, and changes reach its subscriptions alone', async () => {
+  const { server } = desk();
+  const { connection, messages, send, answerTo, received } = await wired(server);
   expect(await answerTo(request(1, 'tools/list'))).toMatchObject({ result: { resultType: 'complete' } });
   const uri = 'workflow://runs/x';
-  const subscribe = request(2, 'subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } });
-  await far.send(subscribe as never);
-  await vi.waitFor(
-    () => expect(messages.at(-1)).toMatchObject({ method: 'notifications/subscriptions/acknowledged' }),
-    10_000,
-  );
+  await send(request(2, 'subscriptions/listen', { notifications: { resourceSubscriptions: [uri] } }));
+  await vi.waitFor(() => expect(messages.at(-1)).toMatchObject({ method: ACKNOWLEDGED }), 10_000);
   server.resourceUpdated(uri);
   server.resourceUpdated('workflow://runs/y');
   await vi.waitFor(
@@ -202,8 +217,76 @@ test('each request of one connection is answered in its era, and changes reach i
       expect(messages.at(-1)).toMatchObject({ method: 'notifications/resources/updated', params: { uri } }),
     10_000,
   );
-  expect(messages.filter(({ method }) => method === 'notifications/resources/updated')).toHaveLength(1);
+  expect(received('notifications/resources/updated')).toHaveLength(1);
   expect(await answerTo(initialize(3))).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
   await connection.close();
   await connection.closed;
+});
+
+describe('a subscription to tasks', () => {
+  const capabilities = { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+  const asHost = (id: number, method: string, params: object = {}) =>
+    request(id, method, { _meta: envelope(capabilities), ...params });
+  const started = async () => {
+    const wire = await wired(desk({ workflows: asTasks() }).server);
+    const { result } = await wire.answerTo(
+      asHost(1, 'tools/call', { name: 'w_careful', arguments: { city: 'Rome' } }),
+    );
+    const taskId = String(result?.taskId);
+    const answer = async (id: number, content: object): Promise<void> => {
+      const { inputRequests } = await vi.waitFor(async () => {
+        const { result: task } = await wire.answerTo(asHost(id++, 'tasks/get', { taskId }));
+        expect(task).toMatchObject({ status: 'input_required' });
+        return task as { readonly inputRequests: object };
+      }, 10_000);
+      const answers = Object.keys(inputRequests).map((key) => [key, { action: 'accept', content }]);
+      const inputResponses = Object.fromEntries(answers);
+      await wire.answerTo(asHost(id + 50, 'tasks/update', { taskId, inputResponses }));
+    };
+    const listen = (id: number, notifications: object) =>
+      wire.send(asHost(id, 'subscriptions/listen', { notifications }));
+    return { ...wire, taskId, answer, listen };
+  };
+
+  test('has each state of its tasks until it is cancelled, beside other subjects', async () => {
+    const { taskId, answer, listen, send, received, answerTo } = await started();
+    await listen(900, { taskIds: [taskId, 'foreign'], toolsListChanged: true });
+    await listen(901, { taskIds: [taskId] });
+    await vi.waitFor(() => expect(received(ACKNOWLEDGED)).toHaveLength(2), 10_000);
+    expect(received(ACKNOWLEDGED).map(({ params }) => params?.notifications)).toEqual([
+      { taskIds: [taskId], toolsListChanged: true },
+      { taskIds: [taskId] },
+    ]);
+    const meta = { _meta: envelope(capabilities) };
+    await send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { ...meta, requestId: 901 } });
+    await answerTo(asHost(2, 'tools/list'));
+    await answer(100, { confirmed: true });
+    await answer(300, { input: 'Holiday' });
+    const ofSubscription = (id: number) =>
+      received('notifications/tasks').filter(({ params }) => {
+        const { _meta } = params as { readonly _meta: object };
+        return Reflect.get(_meta, 'io.modelcontextprotocol/subscriptionId') === id;
+      });
+    await vi.waitFor(
+      () =>
+        expect(ofSubscription(900).at(-1)?.params).toMatchObject({
+          taskId,
+          status: 'completed',
+          result: { structuredContent: { result: 'Holiday' } },
+        }),
+      10_000,
+    );
+    expect(ofSubscription(901).filter(({ params }) => params?.status === 'completed')).toEqual([]);
+  });
+
+  test('is refused where the client has no tasks', async () => {
+    const { answerTo } = await wired(desk().server);
+    const listen = request(1, 'subscriptions/listen', { notifications: { taskIds: ['x'] } });
+    expect(await answerTo(listen)).toMatchObject({
+      error: {
+        code: -32_021,
+        data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
+      },
+    });
+  });
 });

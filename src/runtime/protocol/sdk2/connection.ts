@@ -1,5 +1,6 @@
 import type { Server, Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { defined } from '../../../graph/defined.js';
 import { ConnectionClosed } from '../../runs/request.js';
 import { InFlight } from '../../server/requests/limits.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
@@ -7,16 +8,19 @@ import { encodedLog } from '../../tools/log.js';
 import { changeNotification, drained } from '../../transports/messages.js';
 import type { Connection, ConnectionSettings, MessageTransport } from '../../transports/protocol-adapter.js';
 import { StatelessServers } from './stateless.js';
+import { TaskTransport } from './task-subscriptions.js';
 
 /** Answers the requests of one client over a transport. The server of the SDK is the same for all of them. */
 export async function openStateless(
   server: StepwrightServer,
-  transport: MessageTransport,
+  channel: MessageTransport,
   { turn, ...settings }: ConnectionSettings,
 ): Promise<Connection> {
   await server.start();
   const log = encodedLog(settings.log);
   const servers = new StatelessServers(server, log);
+  const { local, remoteAddress } = settings;
+  const transport = new TaskTransport(channel, server.tasks, defined({ local, remoteAddress }));
   const inFlight = new InFlight();
   let hasEnded = false;
   let protocol: Server | undefined;

@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { noProgress, type RequestContext } from '../../runs/request.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import type { Message } from '../../transports/messages.js';
-import { detailedTask, taskClientOf, withoutTasks } from './tasks.js';
+import type { MessageTransport } from '../../transports/protocol-adapter.js';
+import { detailedTask, type TaskClient, taskClientOf, withoutTasks } from './tasks.js';
 
 /** Keeps a stream open that is for tasks alone: the SDK ends one without a subject that it knows. */
 const PLACEHOLDER = 'task:';
@@ -11,12 +12,86 @@ const PLACEHOLDER = 'task:';
 /** How many tasks a subscription has at most. */
 const MOST_TASKS = 100;
 
+/** Who follows tasks. */
+type Follower = Pick<RequestContext, 'auth' | 'local' | 'remoteAddress'>;
+
 /** The tasks that a message subscribes to. */
 export function taskIdsIn({ method, params }: Message): readonly string[] {
   const { notifications } = params ?? {};
   if (method !== 'subscriptions/listen' || !isJsonObject(notifications)) return [];
   const { taskIds } = notifications;
   return Array.isArray(taskIds) ? taskIds.filter((id) => typeof id === 'string').slice(0, MOST_TASKS) : [];
+}
+
+/** The tasks of one subscription. */
+class TaskSubscription {
+  /** Those that the caller may read. */
+  taskIds: readonly string[] = [];
+  readonly #tasks: TaskRouter;
+  readonly #id: Message['id'];
+  readonly #client: TaskClient;
+  readonly #ended = new AbortController();
+  readonly #context: RequestContext;
+
+  constructor(tasks: TaskRouter, id: Message['id'], client: TaskClient, follower: Follower) {
+    this.#tasks = tasks;
+    this.#id = id;
+    this.#client = client;
+    const { signal } = this.#ended;
+    this.#context = { ...follower, requestId: String(id), signal, progress: noProgress };
+  }
+
+  /** Finds the tasks that the caller may read. */
+  async open(taskIds: readonly string[]): Promise<void> {
+    const readable = await Promise.all(
+      taskIds.map((task) =>
+        this.#tasks.status(task, this.#context).then(
+          () => [task],
+          () => [],
+        ),
+      ),
+    );
+    this.taskIds = readable.flat();
+  }
+
+  /** The acknowledgement of the SDK with the tasks. */
+  acknowledging({ notifications, ...params }: JsonObject): JsonObject {
+    const { resourceSubscriptions: all = [], ...others } = notifications as JsonObject;
+    const own = (all as readonly string[]).filter((uri) => uri !== PLACEHOLDER);
+    const resources = own.length === 0 ? {} : { resourceSubscriptions: own };
+    return { ...params, notifications: { ...others, ...resources, taskIds: this.taskIds } };
+  }
+
+  /** Sends the params of a notification for each change, until the subscription ends. */
+  follow(send: (params: JsonObject) => void): void {
+    const meta = { _meta: { [SUBSCRIPTION_ID_META_KEY]: this.#id } };
+    if (this.#ended.signal.aborted) return;
+    for (const task of this.taskIds) {
+      let sending = Promise.resolve();
+      const report = async (state: TaskState): Promise<void> => {
+        const detailed = await detailedTask(this.#tasks, state, this.#client, this.#context);
+        if (!this.#ended.signal.aborted) send({ ...detailed, ...meta } as JsonObject);
+      };
+      // A client that misses a change asks for the task.
+      const inTurn = (state: TaskState): void => {
+        sending = sending.then(() => report(state)).catch(() => {});
+      };
+      this.#tasks.follow(task, this.#context, inTurn).catch(() => {});
+    }
+  }
+
+  end(): void {
+    this.#ended.abort();
+  }
+}
+
+/** The subscription that a message asks for, or the response to a client without tasks. */
+function subscriptionOf(tasks: TaskRouter, { id, params }: Message, follower: Follower) {
+  const meta = params?._meta as JsonObject | undefined;
+  const client = taskClientOf(meta?.[CLIENT_CAPABILITIES_META_KEY] as JsonObject | undefined);
+  if (client.hasTasks) return new TaskSubscription(tasks, id, client, follower);
+  const { code, message, data } = withoutTasks('A subscription to tasks');
+  return { jsonrpc: '2.0', id, error: { code, message, data } };
 }
 
 /**
@@ -27,81 +102,125 @@ export function taskIdsIn({ method, params }: Message): readonly string[] {
 export async function listenToTasks(
   tasks: TaskRouter,
   message: Message,
-  caller: Pick<RequestContext, 'auth' | 'remoteAddress'>,
+  follower: Follower,
   answer: (message: Message) => Promise<Response>,
 ): Promise<Response> {
-  const { id, params } = message as { readonly id: string; readonly params: JsonObject };
-  const { notifications, _meta: meta } = params as Readonly<Record<string, JsonObject | undefined>>;
-  const client = taskClientOf(meta?.[CLIENT_CAPABILITIES_META_KEY] as JsonObject | undefined);
-  if (!client.hasTasks) {
-    const { code, message: text, data } = withoutTasks('A subscription to tasks');
-    return Response.json({ jsonrpc: '2.0', id, error: { code, message: text, data } }, { status: 400 });
-  }
-  const ended = new AbortController();
-  const context: RequestContext = {
-    ...caller,
-    ...{ requestId: String(id), signal: ended.signal, progress: noProgress },
-  };
-  const readable = await Promise.all(
-    taskIdsIn(message).map((task) =>
-      tasks.status(task, context).then(
-        () => task,
-        () => undefined,
-      ),
-    ),
-  );
-  const taskIds = readable.filter((task) => task !== undefined);
+  const subscription = subscriptionOf(tasks, message, follower);
+  if ('error' in subscription) return Response.json(subscription, { status: 400 });
+  await subscription.open(taskIdsIn(message));
+  const { notifications } = message.params as Readonly<Record<string, JsonObject | undefined>>;
   const { resourceSubscriptions: own = [], ...others } = notifications ?? {};
   const resources = [...(Array.isArray(own) ? own : []), PLACEHOLDER];
   const asked = { ...others, resourceSubscriptions: resources };
-  const response = await answer({ ...message, params: { ...params, notifications: asked } });
+  const response = await answer({ ...message, params: { ...message.params, notifications: asked } });
   const source = response.body?.getReader();
   if (!response.ok || source === undefined) return response;
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
       const { value } = await source.read();
-      controller.enqueue(value && acknowledging(value, taskIds));
-      const send = (state: TaskState) => async () => {
-        const task = await detailedTask(tasks, state, client, context);
-        const message = { ...task, _meta: { [SUBSCRIPTION_ID_META_KEY]: id } };
-        if (!ended.signal.aborted) controller.enqueue(frameOf('notifications/tasks', message));
-      };
-      for (const task of taskIds) {
-        let sending = Promise.resolve();
-        // A client that misses a change asks for the task.
-        const report = (state: TaskState): void => {
-          sending = sending.then(send(state)).catch(() => {});
-        };
-        tasks.follow(task, context, report).catch(() => {});
-      }
+      controller.enqueue(value && acknowledgementFrame(value, subscription));
+      subscription.follow((params) => controller.enqueue(frameOf('notifications/tasks', params)));
     },
     async pull(controller) {
       const { done, value } = await source.read();
       if (!done) controller.enqueue(value);
       else {
-        ended.abort();
+        subscription.end();
         controller.close();
       }
     },
     cancel(reason) {
-      ended.abort();
+      subscription.end();
       return source.cancel(reason);
     },
   });
   return new Response(body, response);
 }
 
-/** The acknowledgement of the SDK with the tasks that are followed. */
-function acknowledging(frame: Uint8Array, taskIds: readonly string[]): Uint8Array {
+function acknowledgementFrame(frame: Uint8Array, subscription: TaskSubscription): Uint8Array {
   const text = new TextDecoder().decode(frame);
   const { method, params } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '');
-  const { resourceSubscriptions: all, ...others } = params.notifications;
-  const own = (all as readonly string[]).filter((uri) => uri !== PLACEHOLDER);
-  const resources = own.length === 0 ? {} : { resourceSubscriptions: own };
-  return frameOf(method, { ...params, notifications: { ...others, ...resources, taskIds } });
+  return frameOf(method, subscription.acknowledging(params));
 }
 
 function frameOf(method: string, params: object): Uint8Array {
   const data = JSON.stringify({ jsonrpc: '2.0', method, params });
   return new TextEncoder().encode(`event: message\ndata: ${data}\n\n`);
+}
+
+/** A transport to the server of the SDK that adds tasks to the subscriptions of its client. */
+export class TaskTransport implements MessageTransport {
+  onmessage: MessageTransport['onmessage'];
+  onclose: MessageTransport['onclose'];
+  onerror: MessageTransport['onerror'];
+  readonly #wire: MessageTransport;
+  readonly #tasks: TaskRouter;
+  readonly #follower: Follower;
+  readonly #subscriptions = new Map<Message['id'], TaskSubscription>();
+
+  constructor(wire: MessageTransport, tasks: TaskRouter, follower: Follower) {
+    this.#wire = wire;
+    this.#tasks = tasks;
+    this.#follower = follower;
+    wire.onmessage = (message, ...extra) => void this.#receive(message, extra);
+    wire.onerror = (error) => this.onerror?.(error);
+    const onClosed = (): void => {
+      for (const id of [...this.#subscriptions.keys()]) this.#end(id);
+      this.onclose?.();
+    };
+    wire.onclose = onClosed;
+  }
+
+  start(): Promise<void> {
+    return this.#wire.start();
+  }
+
+  close(): Promise<void> {
+    return this.#wire.close();
+  }
+
+  async send(message: object): Promise<void> {
+    const { id, method, params } = message as Message;
+    if (method === 'notifications/subscriptions/acknowledged') {
+      const meta = params?._meta as JsonObject | undefined;
+      const subscription = this.#subscriptions.get(meta?.[SUBSCRIPTION_ID_META_KEY] as Message['id']);
+      if (subscription !== undefined) return this.#acknowledge(message, subscription);
+    }
+    // The response to a subscription ends it.
+    if (method === undefined) this.#end(id);
+    await this.#wire.send(message);
+  }
+
+  async #receive(message: Message, extra: unknown[]): Promise<void> {
+    const { id, method, params } = message;
+    if (method === 'notifications/cancelled') this.#end(params?.requestId as Message['id']);
+    const taskIds = taskIdsIn(message);
+    if (taskIds.length > 0) {
+      const subscription = subscriptionOf(this.#tasks, message, this.#follower);
+      if ('error' in subscription) return this.#send(subscription);
+      this.#subscriptions.set(id, subscription);
+      await subscription.open(taskIds);
+      // Cancelled meanwhile.
+      if (!this.#subscriptions.has(id)) return;
+    }
+    this.onmessage?.(message, ...extra);
+  }
+
+  async #acknowledge(message: object, subscription: TaskSubscription): Promise<void> {
+    const { params = {} } = message as Message;
+    await this.#wire.send({ ...message, params: subscription.acknowledging(params as JsonObject) });
+    subscription.follow(
+      (task) => void this.#send({ jsonrpc: '2.0', method: 'notifications/tasks', params: task }),
+    );
+  }
+
+  /** A client that has left reads no message. */
+  #send(message: object): Promise<void> {
+    return this.#wire.send(message).catch(() => {});
+  }
+
+  #end(id: Message['id']): void {
+    this.#subscriptions.get(id)?.end();
+    this.#subscriptions.delete(id);
+  }
 }
