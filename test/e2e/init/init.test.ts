@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -12,18 +13,21 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage } from '../../built-package.js';
 import { install, linkPackage } from '../../installed-package.js';
+import { nightlyTest } from '../../nightly.js';
 
 let folder = '';
 beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'stepwright-init-'));
   builtPackage();
 }, 240_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), 120_000);
 
 function run(cwd: string, program: string, ...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' });
@@ -121,6 +125,61 @@ describe('stepwright init', () => {
     expect(made.out).toContain('Next: cd fresh && npm install && npm test');
     expect(filesIn(path.join(folder, 'created/fresh'))).toHaveLength(12);
   });
+
+  // npm installs from its registry.
+  nightlyTest(
+    'makes a project of the packed packages that tests and serves itself',
+    { timeout: 600_000 },
+    async () => {
+      const cwd = path.join(folder, 'of tarballs');
+      mkdirSync(cwd);
+      const packed = [
+        path.resolve(import.meta.dirname, '../../../packages/create-stepwright'),
+        builtPackage(),
+      ].map((source) => {
+        const args = ['pack', '--silent', '--ignore-scripts', '--pack-destination', cwd];
+        return path.join(cwd, run(source, 'npm', ...args).out.trim());
+      });
+      const packages = packed.map((file) => `--package=${file}`);
+      const created = run(
+        cwd,
+        'npm',
+        'exec',
+        '--yes',
+        ...packages,
+        '--',
+        'create-stepwright',
+        'my-server',
+        '--yes',
+      );
+      expect(created).toMatchObject({ code: 0 });
+
+      const root = path.join(cwd, 'my-server');
+      const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+      manifest.dependencies.stepwright = `file:${packed[1]}`;
+      writeFileSync(path.join(root, 'package.json'), JSON.stringify(manifest));
+      expect(run(root, 'npm', 'install', '--no-audit', '--no-fund')).toMatchObject({ code: 0 });
+      expect(run(root, 'npm', 'test')).toMatchObject({ code: 0, out: expect.stringMatching(/pass 2\b/) });
+
+      const dev = spawn('npm', ['run', 'dev', '--', '--port', '0'], { cwd: root, detached: true });
+      try {
+        let url: string | undefined;
+        for await (const line of createInterface({ input: dev.stdout })) {
+          url = /^served at (\S+)/.exec(line)?.[1];
+          if (url !== undefined) break;
+        }
+        const client = new Client({ name: 'test', version: '0.1.0' });
+        await client.connect(new StreamableHTTPClientTransport(new URL(url ?? 'no address')));
+        const { messages } = await client.getPrompt({ name: 'tidy-notes', arguments: { word: 'bread' } });
+        expect(JSON.stringify(messages)).toContain('Buy bread');
+        await client.close();
+      } finally {
+        // npm does not pass a signal on to what its shell has started.
+        if (dev.pid !== undefined) process.kill(-dev.pid, 'SIGTERM');
+        if (dev.exitCode === null) await once(dev, 'exit');
+      }
+    },
+  );
 
   test('refuses a file in the place of the folder', () => {
     writeFileSync(path.join(folder, 'taken'), '');
