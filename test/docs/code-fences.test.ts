@@ -58,7 +58,8 @@ test('every code fence is of a kind that is tested', () => {
     'docs/upstream-tools.md',
     'docs/reference/builder.md',
     'docs/reference/calls.md',
-    'docs/reference/cli.md',
+    'docs/reference/cli-codegen.md',
+    'docs/reference/cli-run.md',
     'docs/reference/client-work.md',
     'docs/reference/configuration.md',
     'docs/reference/control-flow.md',
@@ -121,6 +122,20 @@ test.each(commands)('$page: `stepwright $command` is a command with these option
   const output = { out: () => {}, err: (text: string) => void said.push(text), color: false };
   expect(await dispatch([...(command.match(/(?:[^\s"]|"[^"]*")+/g) ?? []), '--help'], output)).toBe(0);
   expect(said).toEqual([]);
+});
+
+test('the help of each command is on a page of the command line', async () => {
+  const helpOf = async (...args: readonly string[]): Promise<string> => {
+    const said: string[] = [];
+    const output = { out: (text: string) => void said.push(text), err: () => {}, color: false };
+    await dispatch([...args, '--help'], output);
+    return said.join('');
+  };
+  const pages = REFERENCE.filter((file) => /\/cli[^/]*$/.test(file)).map(page);
+  const names = [...(await helpOf()).matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
+  expect(names).toContain('explain');
+  const fenceOf = async (name: string) => `\`\`\`text\n${await helpOf(name)}\`\`\`\n`;
+  for (const name of names) expect(pages.join('')).toContain(await fenceOf(name));
 });
 
 test('the README shows the diagnostic of a broken reference', { timeout: 300_000 }, async () => {
