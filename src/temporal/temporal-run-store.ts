@@ -88,10 +88,10 @@ export class TemporalRunStore implements RunStore {
     id: string,
     { state = false, waiter, onChange }: RunReading = {},
   ): Promise<RunStatusAnswer> {
+    const endsAt = Date.now() + (waiter?.answerMs ?? 0);
     for (;;) {
       const answer = await this.#look(caller, id, state);
-      const isOver = !answer.ok || answer.endedAt !== undefined;
-      if (waiter === undefined || isOver || waiter.request.signal.aborted) return answer;
+      if (waiter === undefined || !answer.ok || isAnswered(answer, waiter, endsAt)) return answer;
       onChange?.(answer);
       await delay(LOOK_MS);
     }
@@ -300,6 +300,19 @@ export class TemporalRunStore implements RunStore {
 
 function remote(caller: Owner, id: string, { answerMs, request }: Waiter) {
   return { caller, id, answerMs, requestId: request.requestId };
+}
+
+/** Whether a request has waited for a run for long enough, as `WaitingRequest` decides it in a process. */
+function isAnswered(
+  { envelope, endedAt }: RunStatus,
+  { request, untilOver, awaits = [] }: Waiter,
+  endsAt: number,
+): boolean {
+  if (endedAt !== undefined || request.signal.aborted) return true;
+  if (untilOver === true) return false;
+  const isOpen = (id: string): boolean => envelope.actions.some(({ action_id }) => action_id === id);
+  const isAwaiting = awaits.length > 0 && awaits.every(isOpen);
+  return Date.now() >= endsAt || (envelope.status === 'waiting' && !isAwaiting);
 }
 
 function memoOf(id: string, { owner, graph }: NewRun, { request }: Waiter): Required<RunMemo> {

@@ -27,6 +27,8 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
 export interface ResumedRun {
   readonly run: string;
   readonly submissions: readonly Submission[];
+  /** Questions that its user answers elsewhere. Default: none. */
+  readonly awaits?: readonly string[];
   /** The messages that show it. */
   readonly said: readonly object[];
 }

@@ -131,6 +131,14 @@ export interface Waiter {
   readonly answerMs: number;
   /** Whether the request waits for the end of the run, also while no user can be asked. Default: false. */
   readonly untilOver?: boolean;
+  /** Open questions that the user answers elsewhere: the request waits while all of them are open. Default: it does not. */
+  readonly awaits?: readonly string[];
+  /** The address of the page of a question. Default: questions have no pages. */
+  readonly pageOf?: (question: {
+    readonly run: string;
+    readonly action: string;
+    readonly owner: Owner;
+  }) => Promise<string | undefined>;
   /** Called when the run may have changed, and what it shows is safe. */
   readonly onChange?: () => void;
   /** Whether the run is cancelled when the request is, but not when its connection is lost. Default false. */

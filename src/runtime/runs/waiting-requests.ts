@@ -3,6 +3,7 @@ import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
 import type { LiveActions, PendingAction, Submission } from './actions/action.js';
+import { mayAnswer } from './actions/answerers.js';
 import type { AnsweredRun } from './actions/decision.js';
 import { Elicitation } from './actions/elicitation.js';
 import type { RunQuestions } from './actions/run-questions.js';
@@ -75,7 +76,8 @@ export class WaitingRequest {
   #hasDelivered = false;
 
   constructor(run: RequestedRun, waiter: Waiter) {
-    const { request, answerMs } = waiter;
+    const { request, answerMs, pageOf } = waiter;
+    const { peer, principal } = request;
     this.#run = run;
     this.#waiter = waiter;
     this.#endsAt = run.clock.now() + answerMs;
@@ -84,10 +86,12 @@ export class WaitingRequest {
       this.#give = resolve;
     });
     this.#elicitation =
-      request.peer?.elicit === undefined || request.peer.asksBetween === true
+      peer === undefined || peer.asksBetween === true || (peer.elicit ?? peer.elicitUrl) === undefined
         ? undefined
-        : new Elicitation(request.peer.elicit, {
-            pendingActions: () => run.questions.openFor(request.principal),
+        : new Elicitation(peer, {
+            pendingActions: () => run.questions.openFor({ ...principal, person: true }),
+            takesForm: ({ action }) => mayAnswer(action.answerBy, principal, run.principal),
+            pageOf: async ({ id: action }) => pageOf?.({ run: run.id, action, owner: run.principal }),
             shown: (pending) => run.questions.shown(pending),
             claim: (pending) => run.waiting.claim(pending),
             release: (pending) => run.waiting.release(pending),
@@ -134,7 +138,9 @@ export class WaitingRequest {
   };
 
   #isReady(live: AwaitedRun): boolean {
-    if (this.#waiter.untilOver === true) return live.liveStatus === 'over';
+    const { untilOver, awaits = [] } = this.#waiter;
+    if (untilOver === true) return live.liveStatus === 'over';
+    if (awaits.length > 0 && awaits.every((id) => live.asks.has(id))) return false;
     // Agents can start while their steps, and others, continue.
     return this.#run.children.hasOpen || rests(live, this.#endsAt);
   }

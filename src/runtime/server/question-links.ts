@@ -3,7 +3,7 @@ import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Envelope } from '../runs/run/envelope.js';
 import { identityOf } from '../runs/run/owner.js';
-import type { RunStore } from '../runs/run-store.js';
+import type { RunStore, Waiter } from '../runs/run-store.js';
 import type { LinkedQuestion, PagesParts, QuestionPages } from './question-page.js';
 import { Seal } from './seal.js';
 
@@ -93,10 +93,13 @@ export function linkedRuns(runs: RunStore, links: QuestionLinks): RunStore {
     return { ...answer, envelope: await links.linked(answer.envelope as Envelope, owner) };
   };
   const { open, openGraphs, resumeAll, key, close } = runs;
+  const withPages = (waiter: Waiter): Waiter => ({ ...waiter, pageOf: (question) => links.urlOf(question) });
   return {
-    start: (run, waiter) => linked(run.owner, runs.start(run, waiter)),
-    get: (caller, ...rest) => linked(caller, runs.get(caller, ...rest)),
-    submit: (caller, ...rest) => linked(caller, runs.submit(caller, ...rest)),
+    start: (run, waiter) => linked(run.owner, runs.start(run, withPages(waiter))),
+    get: (caller, id, { waiter, ...how } = {}) =>
+      linked(caller, runs.get(caller, id, { ...how, ...defined({ waiter: waiter && withPages(waiter) }) })),
+    submit: (caller, id, submission, waiter) =>
+      linked(caller, runs.submit(caller, id, submission, withPages(waiter))),
     setVariables: (caller, ...rest) => linked(caller, runs.setVariables(caller, ...rest)),
     cancel: (caller, ...rest) => linked(caller, runs.cancel(caller, ...rest)),
     nextStep: (...request) => runs.nextStep(...request),

@@ -1,11 +1,12 @@
-import { isForOthers } from '../../graph/answerers.js';
+import type { Owner } from '../../decorators/context.js';
+import { isForOthers, needsPage } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { bodyText } from '../../graph/printable-text.js';
 import { textOf } from '../engine/actions.js';
 import { agentItemOf } from '../engine/agent-loops.js';
 import { commandsOf } from '../engine/read.js';
-import { formOf } from '../runs/actions/elicitation.js';
+import { formOf, hasPage } from '../runs/actions/elicitation.js';
 import type { IdentifiedRequest, RequestContext, ResumedRun } from '../runs/request.js';
 import type { Envelope } from '../runs/run/envelope.js';
 import type { InspectedRun, RunStore, Waiter } from '../runs/run-store.js';
@@ -14,18 +15,45 @@ import type { WorkflowTools } from './composite/workflow-tools.js';
 import { Seal } from './seal.js';
 import { faultCodes, ProtocolFault, type ToolResult } from './wire.js';
 
-/** A question as a form of the protocol. */
+/** A question to the user of a client: as a form of the protocol, on its page, or in both ways. */
 export interface UserQuestion {
   readonly id: string;
   readonly message: string;
-  readonly schema: JsonSchema;
+  /** Of the form. Missing where a form cannot have the answer, or does not prove that a person gives it. */
+  readonly schema?: JsonSchema;
+  /** The address of the page. Missing on a server without pages. */
+  readonly url?: string;
 }
+
+/** In which ways a client puts questions to its user. */
+interface AskingClient {
+  /** In forms. */
+  readonly canAsk: boolean;
+  /** By opening pages. */
+  readonly canOpen: boolean;
+}
+
+/** The questions that a client can put, each in the one way that it is put: as a form, or else on its page. */
+export function putBy(
+  { canAsk, canOpen }: AskingClient,
+  questions: readonly UserQuestion[],
+): readonly UserQuestion[] {
+  return questions.flatMap(({ schema, url, ...question }): readonly UserQuestion[] => {
+    if (canAsk && schema !== undefined) return [{ ...question, schema }];
+    return canOpen && url !== undefined ? [{ ...question, url }] : [];
+  });
+}
+
+/** What the user did with the page of a question: it was not opened yet, it was, or the user did not want to. */
+type PageState = 'asked' | 'opened' | 'refused';
 
 /** A call of a tool with a run that waits, and how often its user was asked before. */
 export interface WaitingCall {
   readonly tool: string;
   readonly run: string;
   readonly rounds: number;
+  /** Of the questions that were put on their pages, by their ids. */
+  readonly pages?: Readonly<Record<string, PageState>>;
   /** The conversation of a prompt. */
   readonly said?: readonly PromptMessage[];
 }
@@ -38,8 +66,11 @@ export interface QuestionRound {
 
 /** Questions of runs that are put to the user between two requests: no connection waits for an answer. */
 export interface QuestionRounds {
-  /** What to ask. Undefined where the call waits for no form that its caller may fill in, and after {@link MAX_ROUNDS}. */
-  next(call: WaitingCall, context: RequestContext): Promise<QuestionRound | undefined>;
+  /**
+   * What to ask. Without a question, the client returns with the state alone, while its user is on a page. Undefined where
+   * the call waits for no question that the client can put, and after {@link MAX_ROUNDS}.
+   */
+  next(call: WaitingCall, client: AskingClient, context: RequestContext): Promise<QuestionRound | undefined>;
   /**
    * Reads a state, and the answers of its round as submissions to the run.
    *
@@ -80,12 +111,13 @@ interface RoundsParts {
   readonly runs: RunStore;
   readonly answerMs: number;
   readonly identified: (context: RequestContext) => IdentifiedRequest;
+  readonly pageOf: NonNullable<Waiter['pageOf']>;
   readonly workflowTools: Pick<WorkflowTools, 'taskResult'>;
 }
 
 /** The payload of a state. */
 interface Sealed extends WaitingCall {
-  /** The questions, by their ids; true for one that is answered by accepting it. */
+  /** The questions in forms, by their ids; true for one that is answered by accepting it. */
   readonly asked: Readonly<Record<string, boolean>>;
 }
 
@@ -100,21 +132,31 @@ export class StoredQuestionRounds implements QuestionRounds {
     this.#seal = new Seal(parts.runs, 'request state');
   }
 
-  async next(call: WaitingCall, context: RequestContext): Promise<QuestionRound | undefined> {
+  async next(
+    ...[call, client, context]: Parameters<QuestionRounds['next']>
+  ): Promise<QuestionRound | undefined> {
     const said = call.said && withoutClosing(call.said);
     if (call.rounds >= MAX_ROUNDS || JSON.stringify(said ?? []).length > SAID_LIMIT) return undefined;
-    const { runs, identified } = this.#parts;
-    const open = await runs.inspect(identified(context).principal, call.run, openForms);
-    if (open === undefined || open.length === 0) return undefined;
-    const asked = Object.fromEntries(open.map(({ id, isEmpty }) => [id, isEmpty]));
+    const { runs, identified, pageOf } = this.#parts;
+    const { pages = {} } = call;
+    const open = await openQuestions(runs, identified(context).principal, call.run, pageOf);
+    const isOnPage = ({ id }: UserQuestion): boolean => (pages[id] ?? 'asked') !== 'asked';
+    const questions = putBy(client, open.filter((question) => !isOnPage(question)).map(withoutEmpty));
+    const awaited = open.filter(({ id }) => pages[id] === 'opened');
+    if (questions.length + awaited.length === 0) return undefined;
+    const inForms = questions.filter(({ schema }) => schema !== undefined).map(({ id }) => id);
+    const onPages = questions.filter(({ url }) => url !== undefined).map(({ id }) => [id, 'asked'] as const);
     const sealed = {
       ...call,
       ...defined({ said }),
       rounds: call.rounds + 1,
-      asked,
+      pages: { ...pages, ...Object.fromEntries(onPages) },
+      asked: Object.fromEntries(
+        open.filter(({ id }) => inForms.includes(id)).map(({ id, isEmpty }) => [id, isEmpty]),
+      ),
     };
     return {
-      questions: open.map(({ id, message, schema }) => ({ id, message, schema })),
+      questions,
       state: await this.#seal.seal(sealed as unknown as JsonObject, Date.now() + STATE_MS),
     };
   }
@@ -125,20 +167,25 @@ export class StoredQuestionRounds implements QuestionRounds {
     const { runs, identified } = this.#parts;
     const sealed = await this.#unseal(state);
     if (sealed?.tool !== tool) throw invalidState();
-    const { run, rounds, asked, said = [] } = sealed;
+    const { run, rounds, asked, pages = {}, said = [] } = sealed;
     if (!(await runs.get(identified(context).principal, run)).ok) throw invalidState();
     const submissions = Object.entries(asked).flatMap(([id, isEmpty]) =>
       Object.hasOwn(answers, id) ? [{ actionId: id, ...submissionOf(answers[id], isEmpty) }] : [],
     );
-    return { tool, run, rounds, submissions, said };
+    const reacted = Object.entries(pages).map(([id, state]) => {
+      const isNew = state === 'asked' && Object.hasOwn(answers, id);
+      return [id, isNew ? reactionOf(answers[id]) : state] as const;
+    });
+    const awaits = reacted.flatMap(([id, state]) => (state === 'opened' ? [id] : []));
+    return { tool, run, rounds, pages: Object.fromEntries(reacted), awaits, submissions, said };
   }
 
   async answer(
     ...[state, tool, answers, context]: Parameters<QuestionRounds['answer']>
   ): ReturnType<QuestionRounds['answer']> {
-    const { submissions, said: _, ...call } = await this.open(state, tool, answers, context);
+    const { submissions, said: _, awaits, ...call } = await this.open(state, tool, answers, context);
     const { runs, answerMs, identified, workflowTools } = this.#parts;
-    const waiter = { request: identified(context), answerMs };
+    const waiter = { request: identified(context), answerMs, ...defined({ awaits }) };
     const envelope = await submitAll(runs, { run: call.run, submissions }, waiter);
     return { result: await workflowTools.taskResult(tool, envelope), call };
   }
@@ -150,7 +197,7 @@ export class StoredQuestionRounds implements QuestionRounds {
 }
 
 /**
- * Takes the answers to questions of a run, and waits for it with the last one.
+ * Takes the answers to questions of a run, and waits for it with the last one, or without an answer.
  *
  * @throws ProtocolFault -32602 where a question was answered in another way before.
  */
@@ -160,7 +207,7 @@ export async function submitAll(
   waiter: Waiter,
 ): Promise<Envelope> {
   const { principal } = waiter.request;
-  const now = await runs.get(principal, run);
+  const now = await runs.get(principal, run, submissions.length === 0 ? { waiter } : {});
   if (!now.ok) throw invalidState();
   let { envelope } = now;
   const { conclude: _, ...early } = waiter;
@@ -180,22 +227,48 @@ export function invalidState(): ProtocolFault {
   });
 }
 
-/** The open questions of a run that its owner can answer in a form. */
-export function openForms({
-  state,
-  mask,
-}: InspectedRun): readonly (UserQuestion & { readonly isEmpty: boolean })[] {
+/** A question, and whether it is answered by accepting its form. */
+type OpenQuestion = UserQuestion & { readonly isEmpty: boolean };
+
+function withoutEmpty({ isEmpty: _, ...question }: OpenQuestion): UserQuestion {
+  return question;
+}
+
+/** The open questions of a run that its owner can answer in a form, or as a person on a page. */
+export async function openQuestions(
+  runs: RunStore,
+  owner: Owner,
+  run: string,
+  pageOf: NonNullable<Waiter['pageOf']>,
+): Promise<readonly OpenQuestion[]> {
+  const open = (await runs.inspect(owner, run, questionsIn)) ?? [];
+  return Promise.all(
+    open.map(async (question) => {
+      const url = await pageOf({ run, action: question.id, owner });
+      return { ...question, ...defined({ url }) };
+    }),
+  );
+}
+
+function questionsIn({ state, mask }: InspectedRun): readonly OpenQuestion[] {
   if (state === undefined || state.run.status !== 'running') return [];
   return commandsOf(state).flatMap((command) => {
     if (command.kind !== 'requestAction' || agentItemOf(state, command.node) !== undefined) return [];
     const { id, node, action } = command;
-    const form = formOf(action);
+    const { answerBy } = action;
     const shown = mask.action(node, action);
-    // A form that would show a secret cannot be filled in without it either.
-    if (form === undefined || isForOthers(action.answerBy) || shown.schema !== action.schema) return [];
+    // Neither a form nor a page that would show a secret can be filled in without it.
+    if (!hasPage(action) || shown.schema !== action.schema) return [];
+    if (isForOthers(answerBy) && !needsPage(answerBy)) return [];
+    const schema = isForOthers(answerBy) ? undefined : formOf(action)?.schema;
     const isEmpty = action.type === 'ask' && action.mode === 'info';
-    return [{ id, message: bodyText(textOf(shown)), schema: form.schema, isEmpty }];
+    return [{ id, message: bodyText(textOf(shown)), ...defined({ schema }), isEmpty }];
   });
+}
+
+/** What a client returns for a page. It may be any JSON. */
+function reactionOf(response: unknown): PageState {
+  return isJsonObject(response) && response.action === 'accept' ? 'opened' : 'refused';
 }
 
 /** What a client returns for a form, as a submission. It may be any JSON. */

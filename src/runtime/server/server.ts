@@ -33,6 +33,7 @@ import {
   type ServerOptions,
   type ServerSettings,
 } from './options.js';
+import type { LinkedQuestion } from './question-page.js';
 import type { QuestionRounds } from './question-rounds.js';
 import type { BuiltWorkflow } from './registrations.js';
 import { completeArgument, completeVariable } from './requests/completion.js';
@@ -320,6 +321,7 @@ class RegistryServer implements StepwrightServer {
     return {
       ...{ runs: this.#runs, answerMs, log, workflowTools },
       workflowTool: (workflow: string) => workflows.get(workflow)?.tool?.name,
+      pageOf: async (question: LinkedQuestion) => this.questionLinks?.urlOf(question),
       identified: (context: RequestContext) => this.#identified(context),
     };
   }

@@ -52,6 +52,14 @@ export interface Peer extends Pick<ToolContext, 'headers' | 'session' | 'client'
   /** The identity of the connection: the same object for all of its requests. */
   readonly connection?: object;
   readonly elicit?: Elicit;
+  /**
+   * Asks a user to open a page, on which the question is answered. Returns what to call when the question is over; undefined
+   * if the user does not agree. Otherwise as `elicit`.
+   */
+  readonly elicitUrl?: (
+    question: Pick<Parameters<Elicit>[0], 'message' | 'task'> & { readonly url: string },
+    signal: AbortSignal,
+  ) => Promise<(() => void) | undefined>;
   readonly sample?: (request: SamplingRequest, signal: AbortSignal) => Promise<SamplingResult>;
   readonly roots?: (signal: AbortSignal) => Promise<readonly Root[]>;
   readonly log?: ToolContext['log'];

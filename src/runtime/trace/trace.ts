@@ -274,7 +274,8 @@ const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
 };
 
 /** The members of `_meta` for the run's result. */
-function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
+/** A result in `_meta`; its size, where it is too long. */
+export function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
   const size = jsonSize(result, META_RESULT_LIMIT_BYTES);
   return size > META_RESULT_LIMIT_BYTES ? { result_size: size } : { result };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Protocol, type RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
   type ClientCapabilities,
@@ -115,6 +116,7 @@ export class ConnectedClient {
             },
           }),
       ...(capabilities.elicitation?.form === undefined ? {} : { elicit: elicitWith(extra) }),
+      ...(capabilities.elicitation?.url === undefined ? {} : { elicitUrl: elicitUrlWith(extra) }),
       ...(capabilities.sampling === undefined ? {} : { sample: sampleWith(extra) }),
       ...(capabilities.roots === undefined ? {} : { roots: rootsWith(extra) }),
       ...defined({ closeStream: closeSSEStream }),
@@ -147,6 +149,23 @@ function elicitWith({ sendRequest }: Extra): Elicit {
       { signal, timeout: NO_LIMIT_MS },
     );
     return action === 'accept' ? { action, content: content ?? {} } : { action };
+  };
+}
+
+/** The same for pages that a user opens. The client learns when such a question is over. */
+function elicitUrlWith({ sendRequest, sendNotification }: Extra): NonNullable<Peer['elicitUrl']> {
+  return async ({ message, url, task }, signal) => {
+    const elicitationId = randomUUID();
+    const related = task === undefined ? {} : { _meta: relatedTask(task) };
+    const params = { mode: 'url', message, url, elicitationId, ...related } as const;
+    const how = { signal, timeout: NO_LIMIT_MS };
+    const { action } = await sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema, how);
+    if (action !== 'accept') return undefined;
+    return () => {
+      const method = 'notifications/elicitation/complete';
+      // A client that has left needs no notification.
+      sendNotification({ method, params: { elicitationId } }).catch(() => {});
+    };
   };
 }
 

@@ -19,7 +19,7 @@ import { clip, oneLine } from '../../../graph/printable-text.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
 import { ownerKey } from '../../runs/run/owner.js';
-import { invalidState } from '../../server/question-rounds.js';
+import { invalidState, type QuestionRound } from '../../server/question-rounds.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import {
   type CacheSubject,
@@ -45,6 +45,7 @@ import {
   startTask,
   TASK_METHODS,
   TASKS_EXTENSION,
+  type TaskClient,
   taskClientOf,
   UNCHECKED,
 } from './tasks.js';
@@ -225,9 +226,8 @@ export class StatelessServers {
       state === undefined
         ? await this.#firstRound(params, name, request)
         : await questions.answer(state, name, mcpReq.inputResponses ?? {}, request);
-    const round = client.canAsk && call !== undefined ? await questions.next(call, request) : undefined;
-    if (round === undefined) return unlessLacking(result, open.lacking);
-    return inputRequired({ inputRequests: inputRequestsOf(round.questions), requestState: round.state });
+    const round = call && canPut(client) ? await questions.next(call, client, request) : undefined;
+    return round === undefined ? unlessLacking(result, open.lacking) : inputOf(round);
   }
 
   /** Gives a prompt. What its run asks is the result, as for a call, and the next request gives the whole conversation. */
@@ -248,12 +248,13 @@ export class StatelessServers {
     const { status, workflow_id: run } = ((trace as Partial<PromptTrace>)._meta ?? {}) as Partial<
       PromptTrace['_meta']
     >;
-    const { canAsk } = taskClientOf(envelopeOf({ mcpReq }).capabilities);
-    if (!canAsk || status !== 'running' || run === undefined) return trace;
+    const client = taskClientOf(envelopeOf({ mcpReq }).capabilities);
+    if (!canPut(client) || status !== 'running' || run === undefined) return trace;
     const { messages: said } = trace as PromptTrace;
-    const round = await questions.next({ tool: subject, run, rounds: resumes?.rounds ?? 0, said }, request);
-    if (round === undefined) return trace;
-    return inputRequired({ inputRequests: inputRequestsOf(round.questions), requestState: round.state });
+    const { rounds = 0, pages } = resumes ?? {};
+    const call = { tool: subject, run, rounds, said, ...defined({ pages }) };
+    const round = await questions.next(call, client, request);
+    return round === undefined ? trace : inputOf(round);
   }
 
   async #firstRound(params: unknown, tool: string, request: RequestContext) {
@@ -265,6 +266,17 @@ export class StatelessServers {
     const waits = status === 'waiting' && typeof run === 'string';
     return { result, call: waits ? { tool, run, rounds: 0 } : undefined };
   }
+}
+
+/** Whether a client puts questions to its user. */
+function canPut({ canAsk, canOpen }: TaskClient): boolean {
+  return canAsk || canOpen;
+}
+
+/** What a client is asked. */
+function inputOf({ questions, state }: QuestionRound): object {
+  const inputRequests = inputRequestsOf(questions);
+  return inputRequired({ ...(questions.length === 0 ? {} : { inputRequests }), requestState: state });
 }
 
 /**

@@ -2,7 +2,7 @@ import { inputRequired, ProtocolErrorCode, type ServerContext } from '@modelcont
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import type { RequestContext } from '../../runs/request.js';
-import type { UserQuestion } from '../../server/question-rounds.js';
+import { putBy, type UserQuestion } from '../../server/question-rounds.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { ProtocolFault } from '../../server/wire.js';
@@ -31,6 +31,8 @@ export interface TaskClient {
   readonly hasTasks: boolean;
   /** Whether it asks its user with forms. */
   readonly canAsk: boolean;
+  /** Whether it has its user open pages. */
+  readonly canOpen: boolean;
 }
 
 export function taskClientOf(capabilities: JsonObject = {}): TaskClient {
@@ -39,6 +41,7 @@ export function taskClientOf(capabilities: JsonObject = {}): TaskClient {
     hasTasks: isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION]),
     // Without a mode it is one that had forms before modes were there.
     canAsk: isJsonObject(elicitation) && (elicitation.form !== undefined || elicitation.url === undefined),
+    canOpen: isJsonObject(elicitation) && isJsonObject(elicitation.url),
   };
 }
 
@@ -98,10 +101,14 @@ function hasCode({ data }: ProtocolFault, code: string): boolean {
   return isJsonObject(data) && data.code === code;
 }
 
-/** Requests for the answers to questions, by the ids of those. */
+/** Requests for the answers to questions, as {@link putBy} has them, by the ids of those. */
 export function inputRequestsOf(questions: readonly UserQuestion[]) {
-  const requests = questions.map(({ id, message, schema }) => {
-    return [id, inputRequired.elicit({ message, requestedSchema: schema as never })] as const;
+  const requests = questions.map(({ id, message, schema, url }) => {
+    const request =
+      url === undefined
+        ? inputRequired.elicit({ message, requestedSchema: schema as never })
+        : inputRequired.elicitUrl({ message, url });
+    return [id, request] as const;
   });
   return Object.fromEntries(requests);
 }
@@ -122,13 +129,13 @@ function isOver({ status }: TaskState): boolean {
 export async function detailedTask(
   tasks: TaskRouter,
   state: TaskState,
-  { canAsk }: TaskClient,
+  client: TaskClient,
   context: RequestContext,
 ): Promise<object> {
   const { id, status } = state;
   switch (status) {
     case 'input_required': {
-      const questions = canAsk ? await tasks.questions(id, context) : [];
+      const questions = putBy(client, await tasks.questions(id, context));
       // It waits for something that this client cannot give: its message says how it continues.
       if (questions.length === 0) return { ...taskOf(state), status: 'working' };
       return { ...taskOf(state), inputRequests: inputRequestsOf(questions) };

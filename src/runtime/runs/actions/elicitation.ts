@@ -4,14 +4,18 @@ import { bodyText, oneLine } from '../../../graph/printable-text.js';
 import { actionKind, textOf } from '../../engine/actions.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
-import type { Elicit, Elicited } from '../../tools/port.js';
+import type { Elicited, Peer } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
 import { ACTION_KINDS, type PendingAction, type Submission } from './action.js';
 
 /** What an elicitation needs of its run. */
 interface ElicitingRun {
-  /** The questions that are open, oldest first. */
+  /** The questions that are open, and that the user may answer in a form or as a person on a page, oldest first. */
   pendingActions(): readonly PendingAction[];
+  /** Whether the user may answer it in a form of a client, which proves no person. */
+  takesForm(pending: PendingAction): boolean;
+  /** The address of its page. Undefined where it has none. */
+  pageOf(pending: PendingAction): Promise<string | undefined>;
   /** What a question asks, without secrets. */
   shown(pending: PendingAction): Action;
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
@@ -23,19 +27,35 @@ interface ElicitingRun {
   changed(): void;
 }
 
+/** What a user did with a question: `onOver` of one that is answered on its page. Undefined: it stays open. */
+type Reaction =
+  | { readonly kind: 'form'; readonly elicited: Elicited; readonly answerOf: Form['answerOf'] }
+  | { readonly kind: 'page'; readonly onOver: () => void }
+  | undefined;
+
+/** A question that is before the user. */
+interface Current {
+  readonly pending: PendingAction;
+  readonly controller: AbortController;
+  /** Of a question that is answered on its page. */
+  onOver?: () => void;
+}
+
 /**
  * Asks the user of a client for the answers of a run while a request is in flight: one pending action at a time, each at
- * most once. One that is not a flat form, or for which the client fails to ask, stays open.
+ * most once. Where a form cannot have the answer, or does not prove that a person gives it, the user is sent to the page of
+ * the question, and the request waits for it. What cannot be put in either way, or for which the client fails to ask, stays
+ * open.
  */
 export class Elicitation {
-  readonly #elicit: Elicit;
+  readonly #peer: Pick<Peer, 'elicit' | 'elicitUrl'>;
   readonly #run: ElicitingRun;
   readonly #put = new Set<string>();
-  #current: { readonly id: string; readonly controller: AbortController } | undefined;
+  #current: Current | undefined;
   #isOver = false;
 
-  constructor(elicit: Elicit, run: ElicitingRun) {
-    this.#elicit = elicit;
+  constructor(peer: Pick<Peer, 'elicit' | 'elicitUrl'>, run: ElicitingRun) {
+    this.#peer = peer;
     this.#run = run;
   }
 
@@ -47,15 +67,17 @@ export class Elicitation {
   /** Withdraws a question that is no longer open, and asks the next one. */
   update(): void {
     const pendingActions = this.#run.pendingActions();
-    if (this.#current !== undefined && !pendingActions.some(({ id }) => id === this.#current?.id))
+    if (this.#current !== undefined && !pendingActions.some(({ id }) => id === this.#current?.pending.id)) {
+      this.#current.onOver?.();
       this.#takeBack();
+    }
     if (this.#isOver || this.#current !== undefined) return;
     for (const pending of pendingActions) {
       if (this.#put.has(pending.id)) continue;
-      const form = this.#formOf(pending);
-      if (form === undefined || !this.#run.claim(pending)) continue;
+      const put = this.#wayOf(pending);
+      if (put === undefined || !this.#run.claim(pending)) continue;
       this.#put.add(pending.id);
-      void this.#ask(pending, form.schema, form.answerOf);
+      void this.#ask(pending, put);
       return;
     }
   }
@@ -66,48 +88,65 @@ export class Elicitation {
     this.#takeBack();
   }
 
-  /** A form that would show a secret cannot be filled in without it either: the question stays open. */
-  #formOf(pending: PendingAction): Form | undefined {
-    const isShown = this.#run.shown(pending).schema === pending.action.schema;
-    return isShown ? formOf(pending.action) : undefined;
+  /** How a question is put. Neither a form nor a page that would show a secret can be filled in without it. */
+  #wayOf(pending: PendingAction): ((signal: AbortSignal) => Promise<Reaction>) | undefined {
+    const { elicit, elicitUrl } = this.#peer;
+    const { action } = pending;
+    const shown = this.#run.shown(pending);
+    if (shown.schema !== action.schema) return undefined;
+    const message = bodyText(textOf(shown));
+    const form = this.#run.takesForm(pending) ? formOf(action) : undefined;
+    if (form !== undefined && elicit !== undefined)
+      return async (signal) => {
+        const elicited = await elicit({ message, schema: form.schema }, signal);
+        return { kind: 'form', elicited, answerOf: form.answerOf };
+      };
+    if (elicitUrl === undefined || !hasPage(action)) return undefined;
+    return async (signal) => {
+      const url = await this.#run.pageOf(pending);
+      const onOver = url === undefined ? undefined : await elicitUrl({ message, url }, signal);
+      return onOver && { kind: 'page', onOver };
+    };
   }
 
   #takeBack(): void {
-    const controller = this.#current?.controller;
+    const current = this.#current;
+    if (current === undefined) return;
     this.#current = undefined;
-    controller?.abort();
+    if (current.onOver !== undefined) this.#run.release(current.pending);
+    current.controller.abort();
   }
 
-  async #ask(
-    pending: PendingAction,
-    schema: JsonObject,
-    answerOf: (content: JsonObject) => JsonObject[string],
-  ): Promise<void> {
-    const current = { id: pending.id, controller: new AbortController() };
+  async #ask(pending: PendingAction, put: (signal: AbortSignal) => Promise<Reaction>): Promise<void> {
+    const current: Current = { pending, controller: new AbortController() };
     this.#current = current;
-    let elicited: Elicited | undefined;
+    let hasFailed = false;
+    let reaction: Reaction;
     try {
-      elicited = await this.#elicit(
-        { message: bodyText(textOf(this.#run.shown(pending))), schema },
-        current.controller.signal,
-      );
+      reaction = await put(current.controller.signal);
     } catch {
       // The client cannot ask after all: the caller gets the open actions instead.
+      hasFailed = true;
     }
-    this.#run.release(pending);
-    // Withdrawn meanwhile: the user answered too late.
-    if (this.#current !== current) return;
+    const isOnPage = reaction?.kind === 'page';
+    // Withdrawn meanwhile: the user answered too late, or on the page already.
+    const isCurrent = this.#current === current;
+    if (!isOnPage || !isCurrent) this.#run.release(pending);
+    if (!isCurrent) {
+      if (reaction?.kind === 'page') reaction.onOver();
+      return;
+    }
+    if (reaction?.kind === 'page') {
+      current.onOver = reaction.onOver;
+      return;
+    }
     this.#current = undefined;
-    if (elicited === undefined) this.#isOver = true;
-    else this.#hand(pending, elicited, answerOf);
+    if (hasFailed) this.#isOver = true;
+    else if (reaction !== undefined) this.#hand(pending, reaction.elicited, reaction.answerOf);
     this.#run.changed();
   }
 
-  #hand(
-    pending: PendingAction,
-    elicited: Elicited,
-    answerOf: (content: JsonObject) => JsonObject[string],
-  ): void {
+  #hand(pending: PendingAction, elicited: Elicited, answerOf: Form['answerOf']): void {
     if (elicited.action !== 'accept') {
       const failure =
         elicited.action === 'decline'
@@ -126,6 +165,11 @@ interface Form {
   readonly schema: JsonSchema;
   /** The answer that the filled-in form is. */
   answerOf(content: JsonObject): Json;
+}
+
+/** Whether people answer an action, who can do so on a page. */
+export function hasPage(action: Action): boolean {
+  return ACTION_KINDS[actionKind(action)].form !== 'none';
 }
 
 /** The form of a question; nothing where it is not flat. */

@@ -387,7 +387,7 @@ interface Beginning {
 
 /** A request that ends before its run: its user cannot be asked by it. */
 export function withoutUser({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
-  const { elicit: _, sample: __, roots: ___, closeStream: ____, ...rest } = peer ?? {};
+  const { elicit: _, elicitUrl: __, sample: ___, roots: ____, closeStream: _____, ...rest } = peer ?? {};
   return { ...request, peer: rest };
 }
 

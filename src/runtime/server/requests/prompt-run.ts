@@ -19,7 +19,13 @@ import type { Toolset } from '../../tools/toolset.js';
 import { Ledger } from '../../trace/ledger.js';
 import { type PromptMessage, type PromptTrace, textBlock } from '../../trace/messages.js';
 import { createProgress } from '../../trace/progress.js';
-import { createTrace, planText, type TraceObserver, type TraceOptions } from '../../trace/trace.js';
+import {
+  createTrace,
+  planText,
+  resultMeta,
+  type TraceObserver,
+  type TraceOptions,
+} from '../../trace/trace.js';
 import { lackingScopes } from '../callers.js';
 import { textOf } from '../composite/results.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
@@ -178,6 +184,7 @@ async function startRun(
         ? taskTrace(state, envelope, { trace, mask, toolOf })
         : trace.finish(state, { workflowId: envelope.workflow_id });
     },
+    ...defined({ awaits: resumes?.awaits }),
     ...waiter,
   };
   if (resumes !== undefined) {
@@ -207,17 +214,20 @@ async function startRun(
 
 /** The conversation of a run that is over: its steps are no longer stored. */
 function closedTrace(description: string, said: readonly PromptMessage[], envelope: Envelope): PromptTrace {
-  const { workflow_id, status } = envelope;
+  const { workflow_id, status, result } = envelope;
   const kind = status === 'completed' ? 'succeeded' : status === 'waiting' ? 'running' : status;
   return {
     description,
     messages: [...said, textBlock('assistant', textOf(envelope), { 'stepwright/part': 'result' })],
-    _meta: { status: kind, workflow_id, steps: [], errors: [], calls: [] },
+    _meta: {
+      ...{ status: kind, workflow_id, steps: [], errors: [], calls: [] },
+      ...(result === undefined ? {} : resultMeta(result)),
+    },
   };
 }
 
 function withoutElicitation({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
-  const { elicit: _, ...rest } = peer ?? {};
+  const { elicit: _, elicitUrl: __, ...rest } = peer ?? {};
   return { ...request, peer: rest };
 }
 

@@ -87,7 +87,7 @@ export class TaskRouter {
     return unsupported('result');
   }
 
-  /** Returns the open questions of a task that its caller can answer in a form, in the order in which they were asked. */
+  /** Returns the open questions of a task that its caller can answer in a form or on a page, in the order in which they were asked. */
   questions(_id: string, _context: RequestContext): Promise<readonly UserQuestion[]> {
     return unsupported('questions');
   }

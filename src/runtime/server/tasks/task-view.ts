@@ -1,4 +1,4 @@
-import { isForOthers } from '../../../graph/answerers.js';
+import { isForOthers, needsPage } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
@@ -9,7 +9,7 @@ import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
 import type { RunReading, RunStatus, RunStore, Waiter } from '../../runs/run-store.js';
 import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import type { Log } from '../../tools/log.js';
-import type { Elicit } from '../../tools/port.js';
+import type { Peer } from '../../tools/port.js';
 import type { ToolEntry } from '../../tools/registry.js';
 import { toJson } from '../../tools/to-json.js';
 import type { PauseReason, TraceMeta } from '../../trace/messages.js';
@@ -17,7 +17,7 @@ import { names, stop } from '../../trace/sentences.js';
 import { textOf } from '../composite/results.js';
 import { withoutUser } from '../composite/workflow-calls.js';
 import type { WorkflowTools } from '../composite/workflow-tools.js';
-import { openForms, submissionOf } from '../question-rounds.js';
+import { openQuestions, submissionOf } from '../question-rounds.js';
 import { storeFault, taskNotFound } from '../store-failure.js';
 import { failureResult, faultCodes, ProtocolFault, successResult, type ToolResult } from '../wire.js';
 import type { TaskCall, TaskState, TaskView } from './task-router.js';
@@ -33,6 +33,7 @@ interface TaskParts {
   readonly refusalOf: (tool: string, request: IdentifiedRequest) => Promise<Failure | undefined>;
   /** The most tasks of one answer. */
   readonly pageSize: number;
+  readonly pageOf: NonNullable<Waiter['pageOf']>;
   /** How long a request waits for a run to be cancelled, in ms. */
   readonly answerMs: number;
   /** A task of a caller; see `TaskCalls`. */
@@ -141,7 +142,7 @@ export class RunTasks implements TaskView {
   }
 
   async questions(id: string, context: RequestContext) {
-    const open = await this.#openForms(id, this.#parts.identified(context));
+    const open = await this.#openQuestions(id, this.#parts.identified(context));
     return open.map(({ isEmpty: _, ...question }) => question);
   }
 
@@ -149,8 +150,9 @@ export class RunTasks implements TaskView {
     const { runs, identified } = this.#parts;
     const { peer: _, ...request } = identified(context);
     const problems: string[] = [];
-    for (const { id: actionId, isEmpty } of await this.#openForms(id, request)) {
-      if (!Object.hasOwn(answers, actionId)) continue;
+    for (const { id: actionId, isEmpty, schema } of await this.#openQuestions(id, request)) {
+      // That a user has opened a page is not the answer.
+      if (!Object.hasOwn(answers, actionId) || schema === undefined) continue;
       const submission = { actionId, ...submissionOf(answers[actionId], isEmpty) };
       const submitted = runs.submit(request.principal, id, submission, { request, answerMs: 0 });
       const answer = await this.#stored(`the answer of task '${clip(id)}'`, submitted);
@@ -163,10 +165,10 @@ export class RunTasks implements TaskView {
     throw new ProtocolFault(faultCodes.invalidParams, text);
   }
 
-  async #openForms(id: string, request: IdentifiedRequest) {
+  async #openQuestions(id: string, request: IdentifiedRequest) {
     await this.#read(id, request);
-    const { runs } = this.#parts;
-    return (await this.#stored(`task '${clip(id)}'`, runs.inspect(request.principal, id, openForms))) ?? [];
+    const { runs, pageOf } = this.#parts;
+    return this.#stored(`task '${clip(id)}'`, openQuestions(runs, request.principal, id, pageOf));
   }
 
   async follow(id: string, context: RequestContext, report: (task: TaskState) => void): Promise<void> {
@@ -228,10 +230,13 @@ function untilOver(request: IdentifiedRequest): Waiter {
 /** A request by which the user is asked as a part of a task. */
 function asking(request: IdentifiedRequest, task: string): IdentifiedRequest {
   const { peer } = request;
-  if (peer?.elicit === undefined) return request;
-  const { elicit } = peer;
-  const ask: Elicit = (question, signal) => elicit({ ...question, task }, signal);
-  return { ...request, peer: { ...peer, elicit: ask } };
+  if (peer === undefined) return request;
+  const { elicit, elicitUrl } = peer;
+  const asked: Pick<Peer, 'elicit' | 'elicitUrl'> = {
+    ...(elicit && { elicit: (question, signal) => elicit({ ...question, task }, signal) }),
+    ...(elicitUrl && { elicitUrl: (question, signal) => elicitUrl({ ...question, task }, signal) }),
+  };
+  return { ...request, peer: { ...peer, ...asked } };
 }
 
 /** Why a task is paused, and the calls that continue it. */
@@ -301,7 +306,9 @@ function statusOf({ status, cancelling, actions }: Envelope): TaskState['status'
   if (status !== 'running' && status !== 'waiting') return status;
   // Its effects are undone first, and then it ends as cancelled.
   if (cancelling === true) return 'cancelled';
-  const asks = actions.some(({ type, answer_by }) => !isUnasked(type) && !isForOthers(answer_by));
+  const asks = actions.some(
+    ({ type, answer_by }) => !isUnasked(type) && (!isForOthers(answer_by) || needsPage(answer_by)),
+  );
   return asks ? 'input_required' : 'working';
 }
 
