@@ -153,6 +153,7 @@ Commands:
   codegen     read the workflows, check them, and write the registries
   check       do the same, and write nothing
   pull        record the tools of upstream MCP servers, and write classes of them
+  sign-in     sign in at an upstream server by a browser
   graph       show a workflow as an outline or a chart
   list        list the tools, workflows, prompts and resources of the registries
   run         run a workflow in this process, and print its result

@@ -45,7 +45,7 @@ describe('stepwright', () => {
     [['codgen'], 'there is no command `codgen` (did you mean `codegen`?); '],
     [
       ['deploy'],
-      'there is no command `deploy` (known: `init`, `dev`, `codegen`, `check`, `pull`, `graph`, `list`, `run`, `validate`, `serve`, `worker`, `studio` and ',
+      'there is no command `deploy` (known: `init`, `dev`, `codegen`, `check`, `pull`, `sign-in`, `graph`, `list`, `run`, `validate`, `serve`, `worker` and ',
     ],
     [['generate'], 'there is no command `generate` (did you mean `codegen`?); '],
     [['help', 'grahp'], 'there is no command `grahp` (did you mean `graph`?); '],

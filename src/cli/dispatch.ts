@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
   check: async () => (await import('./commands/codegen.js')).checkCommand,
   pull: async () => (await import('./commands/pull.js')).pullCommand,
+  'sign-in': async () => (await import('./commands/sign-in.js')).signInCommand,
   graph: async () => (await import('./commands/graph.js')).graphCommand,
   list: async () => (await import('./commands/list.js')).listCommand,
   run: async () => (await import('./commands/run.js')).runCommand,

@@ -93,32 +93,61 @@ const stdioSchema = z.strictObject({
   ...common,
 });
 
-const authSchema = z.strictObject({
+const scope = z.string().min(1).exactOptional();
+
+const credentialsSchema = z.strictObject({
   issuer: z
     .string()
     .min(1)
     .describe(`The address of the authorization server. The credentials are sent to no other. ${SECRETS}`),
   clientId: z.string().min(1).describe(`Whom the authorization server knows. ${SECRETS}`),
   clientSecret: z.string().min(1).describe(`The secret of the client. ${SECRETS}`),
-  scope: z
-    .string()
-    .min(1)
-    .exactOptional()
-    .describe(
-      'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
-    ),
+  scope: scope.describe(
+    'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
+  ),
 });
 
+const signInSchema = z
+  .strictObject({
+    signIn: z.literal(true).describe('A person signs in by a browser, with `stepwright sign-in`.'),
+    clientId: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe(
+        `The client that the authorization server knows, or the https address of its metadata document. Default: it is registered. ${SECRETS}`,
+      ),
+    clientSecret: z.string().min(1).exactOptional().describe(`The secret of the client. ${SECRETS}`),
+    issuer: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe(
+        `The address of the authorization server. Default: the one that the server names. ${SECRETS}`,
+      ),
+    scope: scope.describe('Scopes to ask for, separated by spaces. Default: those that the server asks for.'),
+  })
+  .refine(
+    ({ clientId, clientSecret, issuer }) =>
+      clientSecret === undefined || (clientId !== undefined && issuer !== undefined),
+    { error: 'has a `clientSecret`: it needs the `clientId` and the `issuer` that it is for' },
+  );
+
 /** The settings of `auth`. */
-export const AUTH_SETTINGS: readonly string[] = Object.keys(authSchema.shape);
+export const AUTH_SETTINGS: readonly string[] = [
+  ...new Set([...Object.keys(credentialsSchema.shape), ...Object.keys(signInSchema.shape)]),
+];
 
 const httpSchema = z
   .strictObject({
     url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
     headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
-    auth: authSchema
+    auth: z
+      .union([credentialsSchema, signInSchema])
       .exactOptional()
-      .describe('Asks an authorization server for tokens, by the grant for client credentials of OAuth 2.'),
+      .describe(
+        'Tokens of OAuth 2: by the grant for client credentials, or by the sign-in of a person with `"signIn": true`.',
+      ),
     ...common,
   })
   .refine(({ auth, headers = {} }) => auth === undefined || !hasAuthorization(headers), {
@@ -157,6 +186,10 @@ export const UPSTREAM_SETTINGS: readonly string[] = [
 export type StdioUpstream = z.input<typeof stdioSchema>;
 /** An upstream server over streamable HTTP. */
 export type HttpUpstream = z.input<typeof httpSchema>;
+/** How a program gets tokens. */
+export type ClientCredentials = z.input<typeof credentialsSchema>;
+/** How a person signs in. */
+export type SignIn = z.input<typeof signInSchema>;
 /** Upstream servers by name, as in the configuration. */
 export type UpstreamConfig = z.input<typeof upstreamSchema>;
 export type UpstreamServer = UpstreamConfig[string];
@@ -253,7 +286,7 @@ function filledServer(
           ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
         };
   // It is one wherever it is from.
-  if ('url' in resolved && resolved.auth !== undefined) secrets.add(resolved.auth.clientSecret);
+  if ('url' in resolved && resolved.auth?.clientSecret !== undefined) secrets.add(resolved.auth.clientSecret);
   return {
     server: resolved,
     secrets: [...secrets],
@@ -264,13 +297,9 @@ function filledServer(
 
 function authOf({ auth }: HttpUpstream, filled: (text: string) => string): Pick<HttpUpstream, 'auth'> {
   if (auth === undefined) return {};
-  const { issuer, clientId, clientSecret } = auth;
-  return {
-    auth: {
-      ...auth,
-      issuer: filled(issuer),
-      clientId: filled(clientId),
-      clientSecret: filled(clientSecret),
-    },
-  };
+  const texts = Object.entries(auth).map(([key, value]) => [
+    key,
+    typeof value === 'string' && key !== 'scope' ? filled(value) : value,
+  ]);
+  return { auth: Object.fromEntries(texts) };
 }

@@ -6,11 +6,6 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client,
-  ClientCredentialsProvider,
-  discoverOAuthServerInfo,
-  extractWWWAuthenticateParams,
-  type FetchLike,
-  fetchToken,
   InsufficientScopeError,
   ProtocolError,
   SdkError,
@@ -18,7 +13,6 @@ import {
   SdkHttpError,
   SERVER_INFO_META_KEY,
   StreamableHTTPClientTransport,
-  selectResourceURL,
   type Transport,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/client';
@@ -30,7 +24,7 @@ import {
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { clipText, escapeUnprintable } from '../../../graph/printable-text.js';
-import type { HttpUpstream, UpstreamServer } from '../../upstream/config.js';
+import type { UpstreamServer } from '../../upstream/config.js';
 import { pageSchema, readTools } from '../../upstream/listing.js';
 import { withLimit } from '../../upstream/long-timer.js';
 import {
@@ -42,6 +36,7 @@ import {
   upstreamTexts,
 } from '../../upstream/port.js';
 import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
+import { fetchWithTokens, NoTokenError } from './upstream-auth.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -136,11 +131,10 @@ async function endTextOf(transport: Transport): Promise<string | undefined> {
   return transport instanceof UpstreamProcess ? transport.endText() : undefined;
 }
 
-function transportOf({ server, root, say, secrets }: OpenRequest): Transport {
+function transportOf({ name, server, root, say, secrets }: OpenRequest): Transport {
   if ('url' in server) {
     const { url, headers = {}, auth } = server;
-    const authorized =
-      auth === undefined ? {} : { fetch: new ClientCredentials(server, auth, secrets).fetch };
+    const authorized = auth === undefined ? {} : { fetch: fetchWithTokens(name, server, secrets) };
     return new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
       ...authorized,
@@ -271,7 +265,7 @@ class ClientConnection implements UpstreamConnection {
   }
 
   async #failure(error: unknown, tool: string): Promise<Error> {
-    const { name } = this.request;
+    const { name, server } = this.request;
     const refused = (why: string) =>
       new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
     if (error instanceof SdkHttpError) {
@@ -282,10 +276,9 @@ class ClientConnection implements UpstreamConnection {
       if (status >= 400 && status < 500) return refused(error.message);
     } else if (error instanceof UnsupportedProtocolVersionError) {
       return new SessionLostError(error.message);
-    } else if (
-      error instanceof InsufficientScopeError ||
-      (error instanceof ProtocolError && !this.#isClosed)
-    ) {
+    } else if (error instanceof InsufficientScopeError) {
+      return refused(scopeText(name, server, error));
+    } else if (error instanceof ProtocolError && !this.#isClosed) {
       return refused(error.message);
     } else if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType) {
       return refused('it asks for input, and an upstream server cannot ask the clients of this one');
@@ -298,6 +291,17 @@ class ClientConnection implements UpstreamConnection {
     const text = upstreamTexts.lost(name, tool, await this.endText());
     return new UpstreamError('E_UPSTREAM_LOST', text, { outcomeUnknown: true });
   }
+}
+
+function scopeText(
+  name: string,
+  server: UpstreamServer,
+  { requiredScope, message }: InsufficientScopeError,
+): string {
+  if (requiredScope === undefined) return message;
+  const isSignedIn = 'url' in server && server.auth !== undefined && 'signIn' in server.auth;
+  const repair = isSignedIn ? `: run \`stepwright sign-in ${name} --scope '${requiredScope}'\`` : '';
+  return `it needs the scope '${requiredScope}'${repair}`;
 }
 
 /** Whether no byte of a request has been sent. */
@@ -379,98 +383,4 @@ class UpstreamProcess extends StdioClientTransport {
     await Promise.race([this.#written, delay(LAST_OUTPUT_MS, undefined, { ref: false })]);
     return upstreamTexts.exited(this.#command, this.#exit, this.#lines);
   }
-}
-
-/** How long each request for a token may take. */
-const TOKEN_TIMEOUT_MS = 30_000;
-
-/** Thrown where there is no token for a request, which was not handled then. */
-class NoTokenError extends Error {
-  override readonly name = 'NoTokenError';
-}
-
-/**
- * Sends the requests for an upstream server with tokens, by the grant for client credentials (RFC 6749, section 4.4). One
- * is asked for when the server asks for it, and again when it has expired. Tokens are kept in memory, for one connection.
- *
- * The transport of the SDK could do so by itself. It would refuse a call whose token expires while another call has got a
- * new one, and would send the headers of the server to its authorization server.
- */
-class ClientCredentials {
-  readonly #server: HttpUpstream;
-  readonly #provider: ClientCredentialsProvider;
-  readonly #secrets: ConnectionSecrets;
-  #renewal: Promise<void> | undefined;
-
-  constructor(
-    server: HttpUpstream,
-    { issuer, clientId, clientSecret, scope }: NonNullable<HttpUpstream['auth']>,
-    secrets: ConnectionSecrets,
-  ) {
-    this.#server = server;
-    this.#secrets = secrets;
-    this.#provider = new ClientCredentialsProvider({
-      clientId,
-      clientSecret,
-      clientName: 'stepwright',
-      expectedIssuer: issuer,
-      ...defined({ scope }),
-    });
-  }
-
-  /** @throws NoTokenError */
-  readonly fetch: FetchLike = async (url, init) => {
-    const token = this.#token;
-    const response = await fetch(url, this.#authorized(init));
-    if (response.status !== 401) return response;
-    await response.body?.cancel();
-    // Another request may have got one in the meantime.
-    if (this.#token === token) {
-      this.#renewal ??= this.#renew(response).finally(() => {
-        this.#renewal = undefined;
-      });
-      await this.#renewal;
-    }
-    return fetch(url, this.#authorized(init));
-  };
-
-  get #token(): string | undefined {
-    return this.#provider.tokens()?.access_token;
-  }
-
-  #authorized(init: RequestInit = {}): RequestInit {
-    const headers = new Headers(init.headers);
-    if (this.#token !== undefined) headers.set('authorization', `Bearer ${this.#token}`);
-    return { ...init, headers };
-  }
-
-  async #renew(refusal: Response): Promise<void> {
-    const { url } = this.#server;
-    const fetchFn = this.#fetchForToken;
-    try {
-      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refusal);
-      const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } =
-        await discoverOAuthServerInfo(url, { ...defined({ resourceMetadataUrl }), fetchFn });
-      const tokens = await fetchToken(this.#provider, authorizationServerUrl, {
-        ...defined({
-          metadata: authorizationServerMetadata,
-          resource: await selectResourceURL(url, this.#provider, resourceMetadata),
-          scope: this.#provider.clientMetadata.scope ?? scope,
-        }),
-        fetchFn,
-      });
-      this.#provider.saveTokens(tokens);
-    } catch (error) {
-      throw new NoTokenError(reasonOf(error), { cause: error });
-    }
-    if (this.#token !== undefined) this.#secrets.addToken(this.#token);
-  }
-
-  /** The server itself gets its headers, also where it says which authorization server it trusts. */
-  readonly #fetchForToken: FetchLike = (url, init = {}) => {
-    const { origin } = new URL(this.#server.url);
-    const headers = new Headers(new URL(url).origin === origin ? this.#server.headers : {});
-    for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
-    return fetch(url, { ...init, headers, signal: AbortSignal.timeout(TOKEN_TIMEOUT_MS) });
-  };
 }
