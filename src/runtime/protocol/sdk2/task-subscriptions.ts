@@ -162,12 +162,14 @@ export class TaskTransport implements MessageTransport {
     this.#wire = wire;
     this.#tasks = tasks;
     this.#follower = follower;
-    wire.onmessage = (message, ...extra) => void this.#receive(message, extra);
-    wire.onerror = (error) => this.onerror?.(error);
+    const onMessage: typeof wire.onmessage = (message, ...extra) => void this.#receive(message, extra);
+    const onError: typeof wire.onerror = (error) => this.onerror?.(error);
     const onClosed = (): void => {
       for (const id of [...this.#subscriptions.keys()]) this.#end(id);
       this.onclose?.();
     };
+    wire.onmessage = onMessage;
+    wire.onerror = onError;
     wire.onclose = onClosed;
   }
 
