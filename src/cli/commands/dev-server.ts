@@ -71,8 +71,9 @@ await first.close({ graceMs: 0 });
  */
 async function warmUp(graphs: readonly Graph[]): Promise<void> {
   const isInFile = process.argv[2]?.startsWith('sqlite:') === true;
-  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-dev-'));
+  let folder = '';
   try {
+    folder = mkdtempSync(path.join(tmpdir(), 'stepwright-dev-'));
     const store = isInFile ? (`sqlite:${path.join(folder, 'runs.db')}` as const) : 'memory';
     const server = createServer(dataRegistry({ tools: [], graphs }), { store, log: () => {} });
     await server.start();
@@ -83,6 +84,12 @@ async function warmUp(graphs: readonly Graph[]): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** A change that follows at once is served at once, by a process that is not warm. */
+const WARM_UP_AFTER_MS = 300;
+
+let warming: NodeJS.Timeout | undefined;
+let isAsked = false;
 
 let listen = (): void => {};
 const isFree = new Promise<void>((resolve) => {
@@ -99,9 +106,11 @@ process.on('message', async (command: DevCommand) => {
   if (command.kind === 'prepare') {
     if (command.loader !== undefined) registerLoader(command.loader);
     if (command.packages !== undefined) await import(pathToFileURL(command.packages).href);
-    await warmUp(command.graphs);
+    if (!isAsked) warming = setTimeout(() => void warmUp(command.graphs), WARM_UP_AFTER_MS);
   }
   if (command.kind !== 'load') return;
+  isAsked = true;
+  clearTimeout(warming);
   const texts: string[] = [];
   const output: Output = {
     out: (text) => void process.stderr.write(text),
