@@ -61,6 +61,7 @@ describe('resolveSettings', () => {
       validateTool: false,
       domains: [],
       outputSchemas: true,
+      questionApp: false,
       workflowPrefix: 'w_',
       runs: {
         maxOpenRuns: 50,
@@ -92,6 +93,9 @@ describe('resolveSettings', () => {
       'workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not "my "',
     );
     expect(resolveSettings({ workflowPrefix: '' }).workflowPrefix).toBe('');
+    expect(() => resolveSettings({ questions: { app: 'yes' as never } })).toThrow(
+      'questions.app must be true or false, not "yes"',
+    );
   });
 
   test('refuses another rule of owners than there is', () => {

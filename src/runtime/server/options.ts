@@ -206,6 +206,8 @@ export interface ResolvedSettings
   readonly storeSource?: RunStoreSource;
   readonly model?: ModelFunction;
   readonly upstream?: UpstreamPort;
+  /** Whether hosts that show apps get the app of questions. */
+  readonly questionApp: boolean;
   readonly questions?: QuestionSettings;
   readonly telemetry?: Telemetry;
   readonly taskRouter?: ServerSettings['taskRouter'];
@@ -408,8 +410,10 @@ function randomId(): string {
 }
 
 /** @throws RangeError for an address that is not one. */
-function questionsOf({ questions }: ServerSettings): Pick<ServerSettings, 'questions'> {
-  const { page, publicUrl } = questions ?? {};
+function questionsOf({ questions }: ServerSettings): Pick<ResolvedSettings, 'questions' | 'questionApp'> {
+  const { page, publicUrl, app = false } = questions ?? {};
+  if (typeof app !== 'boolean')
+    throw new RangeError(`questions.app must be true or false, not ${JSON.stringify(app)}`);
   if (page !== undefined && typeof page !== 'boolean')
     throw new RangeError(`questions.page must be true or false, not ${JSON.stringify(page)}`);
   if (publicUrl !== undefined) checkAddress('questions.publicUrl', publicUrl, ['https:', 'http:']);
@@ -417,7 +421,7 @@ function questionsOf({ questions }: ServerSettings): Pick<ServerSettings, 'quest
     throw new RangeError(
       'questions.publicUrl is the address of pages: set questions.page to true, or remove it',
     );
-  return page === true ? { questions: { page, ...defined({ publicUrl }) } } : {};
+  return { questionApp: app, ...(page === true ? { questions: { page, ...defined({ publicUrl }) } } : {}) };
 }
 
 /** How people answer the questions of workflows. */
@@ -429,6 +433,11 @@ export interface QuestionSettings {
    * `auth.resource`, else of the requests of clients, which is not right behind a proxy with TLS.
    */
   readonly publicUrl?: string;
+  /**
+   * Whether hosts that show apps (`io.modelcontextprotocol/ui`) get a form of each question for a frame of theirs. Default:
+   * false.
+   */
+  readonly app?: boolean;
 }
 
 /** How long clients may keep results, in ms. */

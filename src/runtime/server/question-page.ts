@@ -54,7 +54,7 @@ export interface LinkedQuestion {
 }
 
 /** A question as its page shows it. */
-interface Shown {
+export interface Shown {
   readonly workflow: string;
   readonly startedAt: number;
   /** Missing where it is not open any more. */
@@ -216,25 +216,16 @@ export class QuestionPages {
     const { open } = shown;
     if (open === undefined) return this.#closed(shown, isOwner);
     const key = await this.#forms.seal({ token: digestOf(token) }, Date.now() + PAGE_MS);
-    const { mode } = open.action;
-    const form =
-      schema === undefined
-        ? '<p class="note">The possible answers hold a secret, which a page does not show. Answer where the workflow was started.</p>'
-        : `<form method="post" accept-charset="utf-8"><input type="hidden" name="form" value="${key}">${formOf(
-            labelled(schema, mode),
-            defined({ fields, faults }),
-          )}<button class="send">${mode === 'info' ? 'OK, continue' : 'Send the answer'}</button></form>`;
-    const due = open.dueAt === undefined ? '' : `<p class="note">Answer before ${timeText(open.dueAt)}.</p>`;
-    return page(faults === undefined ? 200 : 422, shown.workflow, [
-      this.#head(shown),
-      `<h1>${escapeXml(bodyText(textOf(open.action)), 'keep')}</h1>`,
-      form,
-      due,
-      // Others decide by the message alone.
-      ...(isOwner
-        ? [stepsPart('Done so far', shown.finished), stepsPart('What happens next', shown.next)]
-        : []),
-    ]);
+    const parts = questionParts(
+      { ...shown, open: { ...open, schema } },
+      {
+        isOwner,
+        attributes: ' method="post" accept-charset="utf-8"',
+        inside: `<input type="hidden" name="form" value="${key}">`,
+        ...defined({ fields, faults }),
+      },
+    );
+    return page(faults === undefined ? 200 : 422, shown.workflow, [this.#head(shown), ...parts]);
   }
 
   #closed(shown: Shown, isOwner: boolean): QuestionPage {
@@ -271,6 +262,39 @@ export class QuestionPages {
   }
 }
 
+interface ShownForm {
+  readonly isOwner: boolean;
+  /** Attributes of the form. */
+  readonly attributes: string;
+  /** What is in the form before its fields. */
+  readonly inside: string;
+  readonly fields?: URLSearchParams;
+  readonly faults?: readonly FormFault[];
+}
+
+/** An open question as HTML, with its form. */
+export function questionParts(
+  { open, finished, next }: Shown & Required<Pick<Shown, 'open'>>,
+  { isOwner, attributes, inside, fields, faults }: ShownForm,
+): readonly string[] {
+  const { action, schema, dueAt } = open;
+  const { mode } = action;
+  const form =
+    schema === undefined
+      ? '<p class="note">The possible answers hold a secret, which a page does not show. Answer where the workflow was started.</p>'
+      : `<form${attributes}>${inside}${formOf(
+          labelled(schema, mode),
+          defined({ fields, faults }),
+        )}<button class="send">${mode === 'info' ? 'OK, continue' : 'Send the answer'}</button></form>`;
+  return [
+    `<h1>${escapeXml(bodyText(textOf(action)), 'keep')}</h1>`,
+    form,
+    dueAt === undefined ? '' : `<p class="note">Answer before ${timeText(dueAt)}.</p>`,
+    // Others decide by the message alone.
+    ...(isOwner ? [stepsPart('Done so far', finished), stepsPart('What happens next', next)] : []),
+  ];
+}
+
 /** As whom a visitor answers. Undefined where the server has to know the visitor, and does not. */
 function callerOf(answerBy: AskAction['answerBy'], owner: Owner, visitor: Visitor): Owner | undefined {
   if (answerBy === undefined || !visitor.isKnowable) return owner;
@@ -278,7 +302,7 @@ function callerOf(answerBy: AskAction['answerBy'], owner: Owner, visitor: Visito
   return visitor.caller ?? (owner.kind !== 'principal' && needsPage(answerBy) ? owner : undefined);
 }
 
-const STATUS: Readonly<Record<Envelope['status'], string>> = {
+export const STATUS: Readonly<Record<Envelope['status'], string>> = {
   running: 'it runs',
   waiting: 'it waits for another answer, or for a time',
   completed: 'it has completed',
@@ -292,7 +316,7 @@ const UNSHOWN: ReadonlySet<Node['kind']> = new Set(['compute', 'set', 'return', 
 /** The most steps that a page lists. */
 const MAX_STEPS = 12;
 
-function shownOf({ graph, envelope, state, mask, startedAt }: InspectedRun, action: string): Shown {
+export function shownOf({ graph, envelope, state, mask, startedAt }: InspectedRun, action: string): Shown {
   const head = { workflow: graph.title ?? graph.name, startedAt, status: envelope.status };
   const node = nodeOf(action);
   if (state === undefined || node === undefined) return { ...head, finished: [], next: [] };
@@ -332,7 +356,7 @@ function labelled(schema: JsonSchema, mode: AskAction['mode']): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) as JsonObject };
 }
 
-function faultsOf(schema: JsonSchema, value: Json, schemas: SchemaCompiler): readonly FormFault[] {
+export function faultsOf(schema: JsonSchema, value: Json, schemas: SchemaCompiler): readonly FormFault[] {
   return schemaProblems(schemas.check(schema, value), schema).map(({ pointer, message, missing }) => ({
     pointer: missing === undefined ? pointer : `${pointer}/${pointerKey(missing)}`,
     message: `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
@@ -376,7 +400,7 @@ export function problem(status: number, title: string, text: string): QuestionPa
   return page(status, title, [`<h1>${escapeXml(title)}</h1>`, `<p>${escapeXml(text)}</p>`]);
 }
 
-const STYLE = `
+export const PAGE_STYLE = `
 :root{--paper:#f4f6f9;--card:#fff;--text:#1b202b;--quiet-text:#566072;--line:#d4d9e1;color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--paper:#0e1116;--card:#171b22;--text:#e6e9ef;--quiet-text:#a4adbc;--line:#363d49}}
 *{box-sizing:border-box}
@@ -399,7 +423,7 @@ ${FORM_STYLE}`;
 
 const POLICY = [
   "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  `style-src 'sha256-${createHash('sha256').update(PAGE_STYLE).digest('base64')}'`,
   "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -413,7 +437,7 @@ function page(status: number, title: string, parts: readonly string[]): Question
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${escapeXml(oneLine(title, 80))}</title>
-<style>${STYLE}</style>
+<style>${PAGE_STYLE}</style>
 </head>
 <body><main>
 ${parts.filter((part) => part !== '').join('\n')}

@@ -27,12 +27,14 @@ import type { LiveCatalogue } from './catalogue/live-catalogue.js';
 import { PLAN_TOOL, planResult, VALIDATE_TOOL, validateResult } from './catalogue/planning-tools.js';
 import { register } from './catalogue/registration.js';
 import { runOfResult } from './composite/long-results.js';
+import { QUESTION_APP, QUESTION_TOOL, showsApps, withQuestionApp } from './composite/run-tools.js';
 import {
   type ResolvedSettings,
   resolveSettings,
   type ServerOptions,
   type ServerSettings,
 } from './options.js';
+import type { QuestionApp } from './question-app.js';
 import type { LinkedQuestion } from './question-page.js';
 import type { QuestionRounds } from './question-rounds.js';
 import type { BuiltWorkflow } from './registrations.js';
@@ -98,6 +100,8 @@ export function createServer(
     throw new RangeError('planTool needs the name `_plan`, which a tool of the registry has');
   if (settings.validateTool && VALIDATE_TOOL.name in registry.tools)
     throw new RangeError('validateTool needs the name `validate_workflow`, which a tool of the registry has');
+  if (settings.questionApp && QUESTION_TOOL.name in registry.tools)
+    throw new RangeError('questions.app needs the name `answer_question`, which a tool of the registry has');
   const schemas = new SchemaCompiler();
   const registered = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions: registered.functions };
@@ -152,9 +156,14 @@ class RegistryServer implements StepwrightServer {
     return new RegistryServer(this.#parts, await specs.select(selection), isOwn);
   }
 
-  listTools(cursor?: string, caller: ScopedCaller = { local: true }) {
-    const { pageSize } = this.settings;
-    const { items, ...next } = pageOf('tools', this.#catalogue.shownTools(caller), cursor, pageSize);
+  listTools(cursor?: string, caller: ScopedCaller & Pick<RequestContext, 'peer'> = { local: true }) {
+    const { pageSize, questionApp } = this.settings;
+    const { workflows, workflowTools } = this.#catalogue;
+    const all = this.#catalogue.shownTools(caller);
+    const mayAsk = (tool: string): boolean =>
+      tool === 'start_workflow' || workflows.get(workflowTools.workflowOf(tool) ?? '')?.asks === true;
+    const tools = questionApp && showsApps(caller.peer) ? withQuestionApp(all, mayAsk) : all;
+    const { items, ...next } = pageOf('tools', tools, cursor, pageSize);
     return { tools: items, ...next, ...this.#caching };
   }
 
@@ -205,6 +214,8 @@ class RegistryServer implements StepwrightServer {
       const result = await workflowTools.call(name, input, request);
       return name === 'resume_workflow' ? (await this.#taskCalls()).describe(input, request, result) : result;
     }
+    if (this.settings.questionApp && name === QUESTION_TOOL.name)
+      return (await this.#questionApp()).answer(input, request);
     if (catalogue.canPlan && name === PLAN_TOOL.name) {
       return planResult(input, catalogue.shownTools(request), workflows.values());
     }
@@ -445,8 +456,15 @@ class RegistryServer implements StepwrightServer {
     }
   }
 
+  async #questionApp(): Promise<QuestionApp> {
+    const { QuestionApp } = await import('./question-app.js');
+    return new QuestionApp({ ...this.#runParts, schemas: this.#schemas });
+  }
+
   async readResource(uri: string, context: RequestContext) {
     const { settings, toolset } = this;
+    if (settings.questionApp && uri === QUESTION_APP)
+      return { contents: [(await this.#questionApp()).resource] };
     const { workflowResources } = this.#catalogue;
     const parts = { runs: this.#runs, settings, toolset, workflowResources };
     return { contents: await resourceContents(uri, this.#identified(context), parts) };

@@ -59,7 +59,7 @@ export interface StepwrightServer {
    */
   listTools(
     cursor?: string,
-    caller?: ScopedCaller,
+    caller?: ScopedCaller & Pick<RequestContext, 'peer'>,
   ): { readonly tools: readonly ToolListing[]; readonly nextCursor?: string };
   /**
    * Calls a tool: one of the registry, that of a workflow, or one that looks after runs. A failure, a refused input

@@ -22,10 +22,13 @@ const PROFILES = {
   '2025-11-25, `form`': { isNew: false, elicitation: { form: {} } },
   '2025-11-25, `form` and `url`': { isNew: false, elicitation: { form: {}, url: {} } },
   '2025-11-25, no elicitation': { isNew: false },
+  '2026-07-28, apps': { isNew: true, showsApps: true },
+  '2025-11-25, apps': { isNew: false, showsApps: true },
 } as const satisfies Record<string, Profile>;
 
 interface Profile {
   readonly isNew: boolean;
+  readonly showsApps?: boolean;
   readonly elicitation?: { readonly form: Record<string, never>; readonly url?: Record<string, never> };
 }
 
@@ -93,6 +96,7 @@ abstract class AskedClient {
   /** How the user was asked, by the latest request. */
   way: string | undefined;
   kind: Kind | undefined;
+  showsApps = false;
   abstract readonly formWay: string;
   abstract call(name: string, args?: Record<string, unknown>): Promise<Answer>;
   abstract prompt(
@@ -234,8 +238,13 @@ class OldClient extends AskedClient {
   }
 }
 
-async function clientOf({ isNew, elicitation }: Profile, url: URL): Promise<AskedClient> {
-  const capabilities = elicitation === undefined ? {} : { elicitation };
+const APPS = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+
+async function clientOf({ isNew, elicitation, showsApps }: Profile, url: URL): Promise<AskedClient> {
+  const capabilities = {
+    ...(elicitation && { elicitation }),
+    ...(showsApps === true ? { extensions: APPS } : {}),
+  };
   if (isNew) return new NewClient(url, await statelessClient(url, { capabilities }), capabilities);
   // The user is that of the client which is made with it.
   const user = (question: object): Promise<ElicitResult> => old.user(question);
@@ -243,6 +252,20 @@ async function clientOf({ isNew, elicitation }: Profile, url: URL): Promise<Aske
   const { client } = await sessionOf(url, { ...(canAsk ? { user } : {}), capabilities });
   const old = new OldClient(client, canAsk);
   return old;
+}
+
+/** Sends the form of a question that a host shows in a frame. Undefined where the frame has no form. */
+async function answeredInFrame(client: AskedClient, id: string): Promise<'app' | undefined> {
+  const { fields = {} } = client.kind ?? {};
+  const shown = await client.call('answer_question', { workflow_id: id });
+  const html = String(shown.structuredContent?.html);
+  const [, action_id] = /<form data-action="([^"]+)">/.exec(html) ?? [];
+  if (action_id === undefined) return undefined;
+  const sent = sentFields(html).filter(([name]) => !Object.hasOwn(fields, name));
+  const filled = new URLSearchParams([...sent, ...Object.entries(fields)]).toString();
+  const answer = await client.call('answer_question', { workflow_id: id, action_id, fields: filled });
+  expect(answer.structuredContent).toMatchObject({ status: 'completed' });
+  return 'app';
 }
 
 /** Answers a question that did not reach the user: as the model that reads this text, or on the page that it names. */
@@ -268,7 +291,8 @@ const STARTS: Readonly<Record<string, (client: AskedClient, name: string) => Pro
     const result = await client.call(`w_${name}`);
     if (client.way === undefined) {
       const { workflow_id } = result.structuredContent as unknown as Run;
-      return answered(client, textIn(result), workflow_id);
+      const inFrame = client.showsApps ? await answeredInFrame(client, workflow_id) : undefined;
+      return inFrame ?? answered(client, textIn(result), workflow_id);
     }
     expect(result.structuredContent).toEqual(client.kind?.answer);
     return client.way;
@@ -332,14 +356,14 @@ test.each(Object.entries(PROFILES))(
   async (profile, capabilities) => {
     const { server } = desk({
       workflows: graphs.map((graph) => ({ graph })),
-      questions: { page: true },
+      questions: { page: true, app: true },
       log: () => {},
     });
     const client = await clientOf(capabilities, await listening(server, { auth: undefined as never }));
     const ways: Record<string, string> = {};
     for (const [start, put] of Object.entries(STARTS))
       for (const [kind, details] of Object.entries(KINDS)) {
-        Object.assign(client, { kind: details, way: undefined });
+        Object.assign(client, { kind: details, way: undefined, showsApps: 'showsApps' in capabilities });
         ways[`${start}: ${kind}`] = await put(client, nameOf(kind));
       }
     expect(ways).toEqual(expectations().get(profile));

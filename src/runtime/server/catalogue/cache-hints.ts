@@ -20,12 +20,12 @@ interface CacheFacts {
 
 export function cacheHintOf(subject: CacheSubject, facts: CacheFacts, { auth }: CachingCaller): CacheHint {
   const { settings, registry, toolset, catalogue } = facts;
-  const { cache, hasSpecs, specs } = settings;
+  const { cache, hasSpecs, specs, questionApp } = settings;
   const isWatched = hasSpecs && specs.watch;
   const lists: CacheHint = {
     ttlMs: cache.listsMs ?? (isWatched ? 0 : LISTS_MS),
-    // What an authenticated caller sees may be for such callers alone.
-    cacheScope: auth === undefined && !catalogue.hasScopes ? 'public' : 'private',
+    // What an authenticated caller sees may be for such callers alone, and apps are for hosts that show them.
+    cacheScope: auth === undefined && !catalogue.hasScopes && !questionApp ? 'public' : 'private',
   };
   if (subject === 'lists' || catalogue.workflowResources.has(subject.uri)) return lists;
   const name = toolset.resourceAt(subject.uri);

@@ -1,4 +1,5 @@
-import type { JsonSchema } from '../../../graph/json.js';
+import { isJsonObject, type JsonSchema } from '../../../graph/json.js';
+import type { Peer } from '../../tools/port.js';
 import type { ToolListing } from '../wire.js';
 
 /** Names of the tools that look after runs, in the order they are listed. */
@@ -263,6 +264,44 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     annotations: READS,
   },
 };
+
+/** The address of the app that shows questions in the frame of a host, by the extension `io.modelcontextprotocol/ui`. */
+export const QUESTION_APP = 'ui://stepwright/question';
+
+export const APP_TYPE = 'text/html;profile=mcp-app';
+
+/** The tool of that app. Hosts show it to no model. */
+export const QUESTION_TOOL: ToolListing = {
+  name: 'answer_question',
+  title: 'Show and answer a question',
+  description:
+    'For the app of questions: returns the form of an open question, and takes what was filled in.',
+  inputSchema: strict(
+    { workflow_id: ID, action_id: TEXT, fields: { type: 'string', description: 'Of the form, URL-encoded' } },
+    'workflow_id',
+  ),
+  annotations: { readOnlyHint: false, idempotentHint: true },
+  _meta: { ui: { visibility: ['app'] } },
+};
+
+/** Whether a client shows apps in its frames. */
+export function showsApps(peer: Pick<Peer, 'client'> | undefined): boolean {
+  const { extensions } = peer?.client?.capabilities ?? {};
+  const app = isJsonObject(extensions) ? extensions['io.modelcontextprotocol/ui'] : undefined;
+  return isJsonObject(app) && Array.isArray(app.mimeTypes) && app.mimeTypes.includes(APP_TYPE);
+}
+
+/** A list of tools for a host that shows apps. @param mayAsk whether the run of a tool may ask something. */
+export function withQuestionApp(
+  tools: readonly ToolListing[],
+  mayAsk: (tool: string) => boolean,
+): readonly ToolListing[] {
+  const shown = tools.map((tool) => {
+    if (!mayAsk(tool.name)) return tool;
+    return { ...tool, _meta: { ...tool._meta, ui: { resourceUri: QUESTION_APP } } };
+  });
+  return [...shown, QUESTION_TOOL];
+}
 
 function strict(
   properties: Readonly<Record<string, JsonSchema>>,

@@ -1,0 +1,162 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type Answer, callOf, failureIn } from '../composite/client.js';
+import { desk } from '../composite/fixture/registry.js';
+import { ask, lit, returns, step, workflow } from '../composite/fixture/workflows.js';
+import { listening, sessionOf, tokenOf, type Visitor } from '../composite/http.js';
+import { startBrowser } from './browser.js';
+
+// Questions in the frame of a host that shows apps.
+
+const APPS = {
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+};
+const NAMES = {
+  type: 'object',
+  properties: { names: { type: 'array', items: { type: 'string', maxLength: 5 } } },
+  required: ['names'],
+  additionalProperties: false,
+};
+const graphs = [
+  workflow('order', [
+    ask('names', { mode: 'yield', expects: NAMES }),
+    ask('sure', { message: lit('Order <b>all</b>?') }),
+    returns(step('names')),
+  ]),
+  workflow('person', [ask('sure', { answerBy: [{ kind: 'human' }] }), returns(step('sure'))]),
+];
+
+/** A host: it shows the app in a sandboxed frame, and passes on what the app asks for. */
+const HOST = `<iframe sandbox="allow-scripts" style="width:100%;border:0"></iframe><script>
+const frame = document.querySelector('iframe');
+const send = (message) => frame.contentWindow.postMessage({ jsonrpc: '2.0', ...message }, '*');
+addEventListener('message', async ({ source, data: { id, method, params } }) => {
+  if (source !== frame.contentWindow) return;
+  if (method === 'ui/initialize') {
+    send({ id, result: { protocolVersion: params.protocolVersion, hostInfo: { name: 'host', version: '1' }, hostCapabilities: { serverTools: {} }, hostContext: {} } });
+  } else if (method === 'ui/notifications/initialized') {
+    send({ method: 'ui/notifications/tool-input', params: { arguments: {} } });
+    send({ method: 'ui/notifications/tool-result', params: await toolResult() });
+  } else if (method === 'ui/notifications/size-changed') {
+    frame.style.height = params.height + 'px';
+  } else if (id !== undefined) {
+    send({ id, result: await forward(method, params) });
+  }
+});
+const show = (html) => { frame.srcdoc = html; };
+</script>`;
+
+interface Forwarded {
+  readonly method: string;
+  readonly params: {
+    readonly name: string;
+    readonly arguments: Record<string, unknown>;
+    readonly url?: string;
+  };
+}
+
+async function hostOf(visitor: Visitor = {}) {
+  const { server } = desk({
+    workflows: graphs.map((graph) => ({ graph })),
+    questions: { page: true, app: true },
+    log: () => {},
+  });
+  const { client } = await sessionOf(await listening(server), { ...visitor, capabilities: APPS });
+  return client;
+}
+
+describe('the app of questions', { timeout: 120_000 }, async () => {
+  const browser: Browser | undefined = await startBrowser();
+  afterAll(() => browser?.close());
+
+  /** Shows the result of a tool as a host does. */
+  async function shown(client: Awaited<ReturnType<typeof hostOf>>, result: Answer) {
+    if (browser === undefined) throw new Error('there is a browser');
+    const page: Page = await browser.newPage();
+    onTestFinished(() => page.close());
+    const forwarded: Forwarded[] = [];
+    const problems: string[] = [];
+    page.on('console', (message) => problems.push(message.text()));
+    await page.exposeFunction('toolResult', () => result);
+    await page.exposeFunction('forward', async (method: string, params: Forwarded['params']) => {
+      forwarded.push({ method, params });
+      return method === 'tools/call' ? callOf(client, params.name, params.arguments) : {};
+    });
+    await page.setContent(HOST);
+    const [content] = (await client.readResource({ uri: 'ui://stepwright/question' })).contents;
+    expect(content).toMatchObject({ mimeType: 'text/html;profile=mcp-app' });
+    await page.evaluate(`show(${JSON.stringify((content as { text: string }).text)})`);
+    return { page, frame: page.frameLocator('iframe'), forwarded, problems };
+  }
+
+  test('takes answers of a list and the next question, and the model learns the state', async () => {
+    if (browser === undefined) return;
+    const client = await hostOf();
+    const waiting = await callOf(client, 'w_order');
+    const { frame, page, forwarded, problems } = await shown(client, waiting);
+    await frame.getByLabel('Names 1').fill('much too long');
+    await frame.getByRole('button', { name: 'Send the answer' }).click();
+    expect(await frame.locator('.faults li').allTextContents()).toHaveLength(1);
+    await frame.getByLabel('Names 1').fill('Ada');
+    await frame.getByRole('button', { name: 'Add rows to Names' }).click();
+    await frame.getByLabel('Names 3').fill('Bob');
+    await frame.getByLabel('Names 3').press('Enter');
+    expect(await frame.getByRole('heading', { level: 1 }).textContent()).toBe('Order <b>all</b>?');
+    const height = () => page.evaluate("document.querySelector('iframe').offsetHeight");
+    await expect.poll(height).toBeGreaterThan(160);
+    if (process.env.PICTURES !== undefined)
+      await page.screenshot({ path: `${process.env.PICTURES}/question-app.png`, fullPage: true });
+    await frame.getByText('Yes').click();
+    await frame.getByRole('button', { name: 'Send the answer' }).click();
+    await frame.getByText('it has completed').waitFor();
+    const { workflow_id } = waiting.structuredContent ?? {};
+    const { structuredContent } = await callOf(client, 'get_workflow_status', { workflow_id });
+    expect(structuredContent).toMatchObject({ status: 'completed', result: { names: ['Ada', 'Bob'] } });
+    const [told] = forwarded.filter(({ method }) => method === 'ui/update-model-context').slice(-1);
+    expect(JSON.stringify(told)).toContain('is completed');
+    expect(problems).toEqual([]);
+  });
+
+  test('opens the page of a question for people alone, unless the server knows the caller', async () => {
+    if (browser === undefined) return;
+    const client = await hostOf();
+    const waiting = await callOf(client, 'w_person');
+    const { frame, forwarded } = await shown(client, waiting);
+    await frame.getByRole('button', { name: 'Open the page of the question' }).click();
+    await expect.poll(() => forwarded.map(({ method }) => method)).toContain('ui/open-link');
+    expect(forwarded.at(-1)?.params.url).toContain('/questions/');
+    const ada = await hostOf({ token: tokenOf('desktop', { sub: 'ada' }) });
+    const known = await shown(ada, await callOf(ada, 'w_person'));
+    await known.frame.getByText('Yes').click();
+    await known.frame.getByRole('button', { name: 'Send the answer' }).click();
+    await known.frame.getByText('it has completed').waitFor();
+  });
+});
+
+test('an anonymous host cannot answer a question for people alone with the tool of the app', async () => {
+  const client = await hostOf();
+  const { structuredContent } = await callOf(client, 'w_person');
+  const args = {
+    workflow_id: structuredContent?.workflow_id,
+    action_id: 'sure#1',
+    fields: 'value/confirmed=0',
+  };
+  const answer = await callOf(client, 'answer_question', args);
+  expect(answer.structuredContent).toMatchObject({
+    status: 'waiting',
+    html: expect.not.stringContaining('<form'),
+  });
+  const unknown = await callOf(client, 'answer_question', { workflow_id: 'other' });
+  expect(failureIn(unknown)).toMatchObject({ code: 'WORKFLOW_NOT_FOUND' });
+});
+
+test('only hosts that show apps have the app and its tool in their lists', async () => {
+  const { tools } = await (await hostOf()).listTools();
+  const metaOf = (name: string) => tools.find((tool) => tool.name === name)?._meta;
+  expect(metaOf('w_order')).toMatchObject({ ui: { resourceUri: 'ui://stepwright/question' } });
+  expect(metaOf('answer_question')).toEqual({ ui: { visibility: ['app'] } });
+  expect(metaOf('get_workflow_status')?.ui).toBeUndefined();
+  const { server } = desk({ workflows: graphs.map((graph) => ({ graph })), questions: { app: true } });
+  const plain = await (await sessionOf(await listening(server))).client.listTools();
+  expect(JSON.stringify(plain)).not.toMatch(/answer_question|ui:\/\//);
+});
