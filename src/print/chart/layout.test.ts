@@ -14,7 +14,7 @@ const request = fc
       .filter(([one, other]) => one !== other)
       .map(([one, other]) => ({ from: Math.min(one, other), to: Math.max(one, other) }));
     const arrows = boxes.length < 2 ? fc.constant([]) : fc.array(arrow, { maxLength: 60 });
-    return fc.record({ boxes: fc.constant(boxes), arrows });
+    return fc.record({ boxes: fc.constant(boxes), arrows, room: fc.constantFrom(200, 600, 10_000) });
   });
 
 function overlaps({ boxes }: LayoutRequest, corners: readonly { x: number; y: number }[]): string[] {
@@ -113,6 +113,24 @@ describe('the layout of a chart', () => {
       expect(Math.min(from.x, from.y)).toBeGreaterThanOrEqual(0);
       expect([width - to.x, height - to.y].every((room) => room >= 0)).toBe(true);
     }
+  });
+
+  test('places boxes that do not fit side by side one below the other, with lanes for arrows', () => {
+    const box = { width: 200, height: 40 };
+    const arrows = [1, 2, 3].flatMap((middle) => [
+      { from: 0, to: middle },
+      { from: middle, to: 4, label: { width: 90, height: 16 } },
+    ]);
+    const asked = { boxes: [box, box, box, box, box], arrows };
+    expect(layoutOf(asked).width).toBeGreaterThan(600);
+    const { boxes, width, arrows: paths } = layoutOf({ ...asked, room: 260 });
+    expect(width).toBeLessThanOrEqual(260);
+    expect(new Set(boxes.map(({ x }) => x)).size).toBe(1);
+    expect(boxes.map(({ y }) => y)).toEqual(boxes.map(({ y }) => y).sort((one, other) => one - other));
+    for (const { points } of paths) expect(crossings(asked, boxes, points)).toEqual([]);
+    // The arrows to the last box share a lane, and their texts have places of their own.
+    const labels = paths.flatMap(({ label }) => label?.y ?? []);
+    expect(new Set(labels).size).toBe(3);
   });
 
   test('ends for arrows in a circle', () => {

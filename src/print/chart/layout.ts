@@ -5,6 +5,8 @@ import { defined } from '../../graph/defined.js';
 export interface LayoutRequest {
   readonly boxes: readonly Size[];
   readonly arrows: readonly LayoutArrow[];
+  /** The width to keep to. Default: no limit. */
+  readonly room?: number;
 }
 
 export interface Size {
@@ -17,7 +19,7 @@ export interface Point {
   readonly y: number;
 }
 
-interface LayoutArrow {
+export interface LayoutArrow {
   readonly from: number;
   readonly to: number;
   readonly isBack?: boolean;
@@ -40,23 +42,50 @@ export interface Layout extends Size {
 }
 
 const GAP_X = 32;
-const GAP_Y = 48;
+const GAP_Y = 40;
 const ARROW_GAP = 14;
 /** The distance of an arrow from the corners of its box. */
 const INSET = 20;
 /** The most boxes that are placed for the shortest arrows, which takes longer than the other way. */
 const MAX_BOXES_OF_SHORTEST = 200;
-/** The most rows that the arrows of a layout pass, for each box. Longer arrows lead around the boxes. */
-const ROWS_PER_BOX = 5;
-/** The most tracks beside the boxes for arrows that lead around them. */
-const MAX_TRACKS = 12;
+/** The most rows that the arrows of a layout in rows pass, for each box. With more of them no eye follows an arrow. */
+const ROWS_PER_BOX = 1.5;
+/** Between two boxes of a column. */
+const COLUMN_GAP = 28;
+const LANE_GAP = 8;
+/** The most lanes, and the most of the room that they take. */
+const MAX_LANES = 24;
+const LANES_PART = 0.35;
 
 /**
- * Places boxes in rows, each below the boxes with an arrow to it, with dagre. Arrows pass between boxes, never through
- * them. The same request gives the same layout.
+ * Places boxes in rows, each below the boxes with an arrow to it, with dagre; where these do not fit the room, or arrows
+ * pass too many rows, one below the other, with lanes for the arrows beside them. Arrows never pass through boxes. The
+ * same request gives the same layout.
  */
-export function layoutOf({ boxes, arrows }: LayoutRequest): Layout {
+export function layoutOf(request: LayoutRequest): Layout {
+  const { boxes, room = Infinity } = request;
   if (boxes.length === 0) return { width: 0, height: 0, boxes: [], arrows: [] };
+  const layout = mayFitInRows(request) ? layoutInRows(request) : undefined;
+  return layout !== undefined && layout.width <= room ? layout : layoutInColumn(request);
+}
+
+/** Whether rows may be narrow enough. Cheap beside placing them. */
+function mayFitInRows({ boxes, arrows, room = Infinity }: LayoutRequest): boolean {
+  const rows = longestPaths(boxes.length, arrows);
+  const passed = arrows.reduce(
+    (sum, { from, to }) => sum + Math.max(0, Math.abs((rows[to] ?? 0) - (rows[from] ?? 0)) - 1),
+    0,
+  );
+  const widths = new Map<number, number>();
+  for (const [index, { width }] of boxes.entries()) {
+    const row = rows[index] ?? 0;
+    const others = widths.get(row);
+    widths.set(row, others === undefined ? width : others + GAP_X + width);
+  }
+  return passed <= boxes.length * ROWS_PER_BOX && [...widths.values()].every((width) => width <= room);
+}
+
+function layoutInRows({ boxes, arrows }: LayoutRequest): Layout {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({
     nodesep: GAP_X,
@@ -65,9 +94,8 @@ export function layoutOf({ boxes, arrows }: LayoutRequest): Layout {
     ranker: boxes.length > MAX_BOXES_OF_SHORTEST ? 'tight-tree' : 'network-simplex',
   });
   for (const [index, { width, height }] of boxes.entries()) graph.setNode(`b${index}`, { width, height });
-  const isRouted = routedArrows(boxes.length, arrows);
   for (const [index, arrow] of arrows.entries()) {
-    if (!isRouted[index]) continue;
+    if (arrow.from === arrow.to) continue;
     // An arrow back is placed like one ahead, so that rows follow the arrows ahead.
     const [above, below] = arrow.isBack === true ? [arrow.to, arrow.from] : [arrow.from, arrow.to];
     graph.setEdge(`b${above}`, `b${below}`, { ...arrow.label, labelpos: 'c' }, `a${index}`);
@@ -78,13 +106,16 @@ export function layoutOf({ boxes, arrows }: LayoutRequest): Layout {
     return { x: Math.round(x - width / 2), y: Math.round(y - height / 2), width, height, row: rowKey(y) };
   });
   const rows = rowsOf(frames);
-  const width = Math.max(...frames.map((frame) => frame.x + frame.width));
-  const tracks = [...new Set(arrows.flatMap(({ from }, index) => (isRouted[index] ? [] : [from])))];
+  const right = Math.max(...frames.map((frame) => frame.x + frame.width));
   const paths = arrows.map(({ from, to, isBack, label: text }, index): ArrowPath => {
     const [start, end] = [frames[from] as Frame, frames[to] as Frame];
-    if (!isRouted[index]) {
-      const track = width + ARROW_GAP * (1 + (tracks.indexOf(from) % MAX_TRACKS));
-      return around(start, end, rows, track, text);
+    if (from === to) {
+      const leave = (rows.get(start.row)?.bottom ?? 0) + GAP_Y / 4;
+      const arrive = (rows.get(end.row)?.top ?? 0) - GAP_Y / 4;
+      const track = right + ARROW_GAP;
+      const points = around(start, end, { leave, track, arrive });
+      if (text === undefined) return { points };
+      return { points, label: rounded(track + text.width / 2, (leave + arrive) / 2) };
     }
     const [v, w] = isBack === true ? [to, from] : [from, to];
     const edge = graph.edge({ v: `b${v}`, w: `b${w}`, name: `a${index}` }) as Edge;
@@ -93,11 +124,127 @@ export function layoutOf({ boxes, arrows }: LayoutRequest): Layout {
       ? { points: between(start, end, rows, edge), ...label }
       : { points: between(end, start, rows, edge).reverse(), ...label };
   });
-  return framed(
-    frames,
-    paths,
-    arrows.map(({ label }) => label),
-  );
+  const labels = arrows.map(({ label }) => label);
+  return framed(frames, paths, labels);
+}
+
+/** How boxes and arrows share a column. It depends on no size. */
+interface Column {
+  /** The boxes from top to bottom, each below those with an arrow ahead to it. */
+  readonly order: readonly number[];
+  /** The lane of each arrow that leads past a box. */
+  readonly lanes: readonly (number | undefined)[];
+  /** Of the lanes. */
+  readonly width: number;
+}
+
+/** Arrows that lead from one box, or to one box, share a lane; lanes are used again further down. */
+export function columnOf(count: number, arrows: readonly LayoutArrow[], room = Infinity): Column {
+  const order = orderOf(count, arrows);
+  const rows = new Array<number>(count).fill(0);
+  for (const [row, index] of order.entries()) rows[index] = row;
+  const rowsOfArrow = ({ from, to }: LayoutArrow): [number, number] => [rows[from] ?? 0, rows[to] ?? 0];
+  const long = arrows.filter((arrow) => {
+    const [from, to] = rowsOfArrow(arrow);
+    return to !== from + 1;
+  });
+  const leaving = countBy(long, ({ from }) => from);
+  const arriving = countBy(long, ({ to }) => to);
+  const keyOf = ({ from, to, isBack }: LayoutArrow): string =>
+    `${isBack === true} ${(arriving.get(to) ?? 0) > (leaving.get(from) ?? 0) ? `to ${to}` : `from ${from}`}`;
+  const spans = new Map<string, { readonly top: number; readonly bottom: number }>();
+  for (const arrow of long) {
+    const ends = rowsOfArrow(arrow);
+    const { top, bottom } = spans.get(keyOf(arrow)) ?? { top: Infinity, bottom: -1 };
+    spans.set(keyOf(arrow), { top: Math.min(top, ...ends), bottom: Math.max(bottom, ...ends) });
+  }
+  const most = Math.max(1, Math.min(MAX_LANES, Math.floor((room * LANES_PART) / LANE_GAP)));
+  const bottoms: number[] = [];
+  const laneOf = new Map<string, number>();
+  for (const [key, { top, bottom }] of [...spans].sort(([, one], [, other]) => one.top - other.top)) {
+    const unused = bottoms.findIndex((last) => last <= top);
+    const lane = unused === -1 ? bottoms.length % most : unused;
+    laneOf.set(key, lane);
+    bottoms[lane] = Math.max(bottom, bottoms[lane] ?? -1);
+  }
+  const isLong = new Set(long);
+  return {
+    order,
+    lanes: arrows.map((arrow) => (isLong.has(arrow) ? laneOf.get(keyOf(arrow)) : undefined)),
+    width: bottoms.length === 0 ? 0 : LANE_GAP * (bottoms.length + 1),
+  };
+}
+
+function countBy(arrows: readonly LayoutArrow[], keyOf: (arrow: LayoutArrow) => number): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const arrow of arrows) counts.set(keyOf(arrow), (counts.get(keyOf(arrow)) ?? 0) + 1);
+  return counts;
+}
+
+function layoutInColumn({ boxes, arrows, room }: LayoutRequest): Layout {
+  const { order, lanes } = columnOf(boxes.length, arrows, room);
+  const right = Math.max(...boxes.map(({ width }) => width));
+  const frames: Frame[] = [];
+  const paths: ArrowPath[] = [];
+  const arrivals = boxes.map((): number[] => []);
+  for (const [index, { to }] of arrows.entries()) arrivals[to]?.push(index);
+  /** The upper edges of the texts of arrows. */
+  const levels: number[] = [];
+  let y = 0;
+  for (const [row, index] of order.entries()) {
+    const into = arrivals[index] ?? [];
+    let top = y + COLUMN_GAP / 3;
+    for (const arrow of into) {
+      const height = arrows[arrow]?.label?.height ?? 0;
+      if (height === 0) continue;
+      levels[arrow] = top;
+      top += height + 6;
+    }
+    const { width, height } = boxes[index] as Size;
+    y = row === 0 && into.length === 0 ? 0 : top + (2 * COLUMN_GAP) / 3;
+    frames[index] = { x: Math.round((right - width) / 2), y: Math.round(y), width, height, row };
+    y = Math.round(y) + height;
+  }
+  const straight = new Map<string, number>();
+  for (const [index, { from, to, label }] of arrows.entries()) {
+    const [start, end] = [frames[from] as Frame, frames[to] as Frame];
+    const lane = lanes[index];
+    const height = label?.height ?? 0;
+    const level = Math.round(levels[index] ?? 0);
+    const arrive = height === 0 ? Math.round(end.y - COLUMN_GAP / 3) : level + height + 2;
+    if (lane !== undefined) {
+      const track = right + LANE_GAP * (lane + 1);
+      const leave = Math.round(start.y + start.height + COLUMN_GAP / 4);
+      paths[index] = {
+        points: around(start, end, { leave, track, arrive }),
+        ...defined({ label: label && rounded(track - label.width / 2, level + height / 2) }),
+      };
+      continue;
+    }
+    const pair = `${from} ${to}`;
+    const beside = straight.get(pair) ?? 0;
+    straight.set(pair, beside + 1);
+    const x = portOf(start, portOf(end, Math.round(right / 2) + beside * ARROW_GAP));
+    paths[index] = {
+      points: [
+        { x, y: start.y + start.height },
+        { x, y: end.y },
+      ],
+      ...defined({ label: label && rounded(x, level + height / 2) }),
+    };
+  }
+  const labels = arrows.map(({ label }) => label);
+  return framed(frames, paths, labels);
+}
+
+/** The boxes, each after those with an arrow ahead to it, else in their order. Those of a circle are the last ones. */
+function orderOf(count: number, arrows: readonly LayoutArrow[]): number[] {
+  const rows = longestPaths(count, arrows);
+  const isOrdered = arrows.every(({ from, to, isBack }) => isBack === true || from <= to);
+  const indexes = [...rows.keys()];
+  return isOrdered
+    ? indexes
+    : indexes.sort((one, other) => (rows[one] ?? 0) - (rows[other] ?? 0) || one - other);
 }
 
 interface Frame extends Point, Size {
@@ -128,22 +275,6 @@ function rowsOf(frames: readonly Frame[]): Rows {
     rows.set(row, { top: Math.min(top, y), bottom: Math.max(bottom, y + height) });
   }
   return rows;
-}
-
-/**
- * Which arrows pass between boxes: the shortest ones, as many as the layout has room for. One from a box to itself does
- * not.
- */
-function routedArrows(count: number, arrows: readonly LayoutArrow[]): boolean[] {
-  const rows = longestPaths(count, arrows);
-  const spans = arrows.map(({ from, to }) => Math.abs((rows[to] ?? 0) - (rows[from] ?? 0)));
-  const isRouted = new Array<boolean>(arrows.length).fill(false);
-  let remaining = count * ROWS_PER_BOX;
-  for (const index of [...spans.keys()].sort((one, other) => (spans[one] ?? 0) - (spans[other] ?? 0))) {
-    remaining -= spans[index] ?? 0;
-    isRouted[index] = remaining >= 0 && arrows[index]?.from !== arrows[index]?.to;
-  }
-  return isRouted;
 }
 
 /** The length of the longest path to each box. The boxes of a circle, and those after it, have the length before it. */
@@ -195,12 +326,14 @@ function between(upper: Frame, lower: Frame, rows: Rows, edge: Edge): Point[] {
   ]);
 }
 
-/** The way from a box to another one along a track beside all boxes, in the gaps below and above their rows. */
-function around(start: Frame, end: Frame, rows: Rows, track: number, text?: Size): ArrowPath {
+/** The way from a box to another one along a track beside all boxes, in the gaps below the one and above the other. */
+function around(
+  start: Frame,
+  end: Frame,
+  { leave, track, arrive }: Readonly<Record<'leave' | 'track' | 'arrive', number>>,
+): Point[] {
   const [out, into] = [portOf(start, track), portOf(end, track)];
-  const leave = (rows.get(start.row)?.bottom ?? 0) + GAP_Y / 4;
-  const arrive = (rows.get(end.row)?.top ?? 0) - GAP_Y / 4;
-  const points = [
+  return [
     { x: out, y: start.y + start.height },
     { x: out, y: leave },
     { x: track, y: leave },
@@ -208,8 +341,6 @@ function around(start: Frame, end: Frame, rows: Rows, track: number, text?: Size
     { x: into, y: arrive },
     { x: into, y: end.y },
   ];
-  if (text === undefined) return { points };
-  return { points, label: rounded(track + text.width / 2, (leave + arrive) / 2) };
 }
 
 function middleOf({ x, width }: Frame): number {
