@@ -1,4 +1,6 @@
 import { escapeXml } from '../graph/printable-text.js';
+import type { Chart } from '../print/chart/chart.js';
+import { printLegend, printParts, type SvgOptions } from '../print/chart/svg.js';
 
 /** A piece of HTML. Texts become one through {@link html} alone, which escapes them. */
 export class Html {
@@ -105,8 +107,15 @@ export function members(entries: readonly (readonly [name: string, value: Html |
   return html`<dl>${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** An image in its own size, so that its texts are legible. */
-export function sized(svg: string): Html {
-  const [, width = '', height = ''] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? [];
-  return new Html(svg.replace('<svg ', `<svg width="${width}" height="${height}" `));
+/** A chart in its own size, so that its texts are legible, beside the one for a phone; and its legend. */
+export function picture(
+  chart: Chart,
+  label: string,
+  options: Pick<SvgOptions, 'states' | 'linkOf'> = {},
+): Html {
+  const parts = printParts(chart, options).map(({ name, svg, width, height }, _, all) => {
+    const kind = all.length === 1 ? '' : ` size-${name}`;
+    return svg.replace('<svg class="chart"', `<svg class="chart${kind}" width="${width}" height="${height}"`);
+  });
+  return html`<div class="graph" tabindex="0" role="group" aria-label="${label}">${new Html(parts.join(''))}</div>${new Html(printLegend([chart], options.states))}`;
 }

@@ -5,10 +5,9 @@ import type { Graph } from '../graph/model.js';
 import { elapsedText } from '../graph/printable-text.js';
 import { chartOf } from '../print/chart/chart.js';
 import { shownStates } from '../print/chart/page.js';
-import { printSvg } from '../print/chart/svg.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
-import { Html, html, json, members, type Part, sized, status, time, type View } from './html.js';
+import { Html, html, json, members, type Part, picture, status, time, type View } from './html.js';
 import type { OpenRun } from './run-source.js';
 
 /** What a page says of the last form that it has sent. */
@@ -201,13 +200,8 @@ function operations(view: RunView, formKey: string): Html {
 }
 
 function graph({ shown, states }: OpenRun): Html {
-  const svg = printSvg(chartOf(shown.graph as unknown as Graph), {
-    states: shownStates(states),
-    isPart: true,
-    linkOf: (key) => `#step-${key}`,
-  });
-  const present = [...new Set([...states.values()].map((state) => state.status))];
-  return html`<h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Graph of the run">${sized(svg)}</div><p class="legend" aria-hidden="true">${present.map(status)}</p>`;
+  const options = { states: shownStates(states), linkOf: (key: string) => `#step-${key}` };
+  return html`<h2>Graph</h2>${picture(chartOf(shown.graph as unknown as Graph), 'Graph of the run', options)}`;
 }
 
 function outcome(view: RunView): Html {

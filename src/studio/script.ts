@@ -59,8 +59,9 @@ export const STUDIO_SCRIPT = `'use strict';
     tick();
     if (focus === undefined || part.contains(document.activeElement)) return;
     const [name, href] = focus;
-    const next = name ? byId(name) : href && part.querySelector('a[href="' + CSS.escape(href) + '"]');
-    if (part.contains(next)) next.focus({ preventScroll: true });
+    const links = href ? [...part.querySelectorAll('a[href="' + CSS.escape(href) + '"]')] : [];
+    const next = name ? byId(name) : links.find((each) => each.getClientRects().length > 0);
+    if (next && part.contains(next)) next.focus({ preventScroll: true });
   };
 
   const { live } = document.body.dataset;
@@ -103,7 +104,8 @@ export const STUDIO_SCRIPT = `'use strict';
   const follow = () => {
     const graph = document.querySelector('.graph');
     if (graph === null || isMoved) return;
-    const box = graph.querySelector('.s-running, .s-waiting, .s-failed') ?? graph.querySelector('.box');
+    const seen = (selector) => [...graph.querySelectorAll(selector)].find((each) => each.getClientRects().length > 0);
+    const box = seen('.s-running, .s-waiting, .s-failed') ?? seen('.box');
     const [outer, inner] = [graph.getBoundingClientRect(), box?.getBoundingClientRect()];
     if (inner === undefined) return;
     graph.scrollLeft += inner.x + inner.width / 2 - outer.x - outer.width / 2;

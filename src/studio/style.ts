@@ -76,12 +76,15 @@ tbody tr:last-child td,tbody tr:last-child th{border-bottom:0}
 .pages{display:flex;gap:16px;margin:12px 0 0}
 .empty{margin:0;color:var(--mute)}
 .graph{overflow:auto;max-height:min(76vh,760px);border-radius:8px;scrollbar-width:thin}
-.graph svg{display:block;margin:0 auto}
+.graph svg{display:block;margin:0 auto;max-width:100%;height:auto}
+#graph{container-type:inline-size}
+@container (min-width:600px){.graph .size-narrow{display:none}}
+@container (max-width:599.9px){.graph .size-wide{display:none}}
 .graph a{text-decoration:initial}
 .graph a:focus-visible{outline:0}
 .graph a:focus-visible .body{stroke:var(--accent);stroke-width:3}
 .graph a:hover .body{stroke:var(--accent)}
-.legend{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0 0}
+.graph+.legend{margin:14px 0 0;color:var(--mute)}
 .failure{margin:0;padding:12px 16px;border-radius:8px;background:var(--err-b);overflow-wrap:anywhere}
 ul.undone{margin:0;padding-left:20px}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:8px 16px;margin:10px 0 4px}
@@ -145,7 +148,6 @@ main{display:block;padding:0;max-width:initial}
 section{margin-bottom:12px;break-inside:avoid-page}
 #steps,#log,#runs{break-inside:auto}
 .graph{max-height:initial;overflow:visible}
-.graph svg{width:100%;height:auto;max-width:max-content}
 pre{max-height:initial}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 }

@@ -1,12 +1,11 @@
 import type { Graph } from '../graph/model.js';
 import { type ChartTool, chartOf } from '../print/chart/chart.js';
-import { printSvg } from '../print/chart/svg.js';
 import { dryRunText } from '../print/dry-run.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
 import { printText } from '../print/text.js';
 import { inputSchemaOf } from '../runtime/server/composite/served-workflows.js';
-import { Html, html, type Part, sized, status, type View } from './html.js';
+import { Html, html, type Part, picture, status, type View } from './html.js';
 import type { RunFate, ServedDefinition } from './workflows.js';
 
 /** The list of workflows. */
@@ -61,8 +60,7 @@ export function workflowView(definition: ServedDefinition, options: WorkflowPage
 }
 
 function workflowGraph(graph: Graph, tools: ReadonlyMap<string, ChartTool>): Html {
-  const svg = printSvg(chartOf(graph, tools), { isPart: true });
-  return html`<h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Graph of the workflow">${sized(svg)}</div>`;
+  return html`<h2>Graph</h2>${picture(chartOf(graph, tools), 'Graph of the workflow')}`;
 }
 
 /** The arguments, sent to a start or to a dry run. */

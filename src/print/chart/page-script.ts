@@ -33,13 +33,11 @@ export const PAGE_SCRIPT = String.raw`
     move();
   };
   const middle = () => [stage.clientWidth / 2, stage.clientHeight / 2];
+  // A chart begins at its top, as wide as the page at most, and never so small that its texts are not legible.
   const fit = () => {
     const w = Number(svg.dataset.width), h = Number(svg.dataset.height);
-    const whole = Math.min(stage.clientWidth / w, stage.clientHeight / h);
-    // A long chart begins readable, at its top.
-    const k = Math.min(1, Math.max(whole, 0.5));
-    at = { k, x: (stage.clientWidth - w * k) / 2, y: h * k > stage.clientHeight ? 8 : (stage.clientHeight - h * k) / 2 };
-    if (w * k > stage.clientWidth) at.x = Math.min(8, at.x);
+    const k = Math.min(1, stage.clientWidth / (w + 16));
+    at = { k, x: (stage.clientWidth - w * k) / 2, y: Math.max(16, Math.min(48, (stage.clientHeight - h * k) / 2)) };
     move();
   };
   const centre = (box) => {
@@ -96,12 +94,21 @@ export const PAGE_SCRIPT = String.raw`
     centre(boxes.get(hits[hit]));
     show(hits[hit]);
   };
-  const open = (index) => {
-    chart = data[index];
-    for (const each of stage.querySelectorAll('svg')) each.toggleAttribute('hidden', each.dataset.index !== String(index));
-    svg = stage.querySelector('svg:not([hidden])');
+  // The widest image of the chart that the page has room for.
+  const choose = () => {
+    const all = [...stage.querySelectorAll('svg[data-index="' + chooser.selectedIndex + '"]')];
+    const next = all.find((each) => stage.clientWidth >= Number(each.dataset.width)) ?? all.at(-1);
+    if (next === svg) return false;
+    svg?.setAttribute('hidden', '');
+    next.removeAttribute('hidden');
+    svg = next;
     view = svg.querySelector('.view');
     boxes = new Map([...svg.querySelectorAll('.box')].map((box) => [box.dataset.key, box]));
+    return true;
+  };
+  const open = () => {
+    chart = data[chooser.selectedIndex];
+    choose();
     find('about').textContent = chart.about;
     show(undefined);
     search.value = '';
@@ -193,12 +200,19 @@ export const PAGE_SCRIPT = String.raw`
   find('in').addEventListener('click', () => zoom(1.25, ...middle()));
   find('out').addEventListener('click', () => zoom(0.8, ...middle()));
   find('fit').addEventListener('click', fit);
-  chooser.addEventListener('change', () => open(chooser.selectedIndex));
-  addEventListener('resize', fit);
-  // On paper the whole chart is as wide as the page.
+  chooser.addEventListener('change', open);
+  addEventListener('resize', () => {
+    if (choose()) {
+      show(undefined);
+      look();
+    }
+    fit();
+  });
+  // On paper the whole chart is in its own size, as wide as the page at most.
   addEventListener('beforeprint', () => svg.setAttribute('viewBox', '0 0 ' + svg.dataset.width + ' ' + svg.dataset.height));
   addEventListener('afterprint', () => svg.removeAttribute('viewBox'));
-  open(0);
+  chooser.selectedIndex = 0;
+  open();
 })();
 `;
 
@@ -209,15 +223,16 @@ export const PAGE_STYLE = `
 *{box-sizing:border-box}
 [hidden]{display:none!important}
 html,body{height:100%;margin:0}
-body{display:grid;grid-template-rows:auto 1fr;background:var(--page);color:var(--text);font:14px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
+body{display:grid;grid-template:auto 1fr auto/minmax(0,1fr);background:var(--page);color:var(--text);font:14px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 header{display:flex;flex-wrap:wrap;align-items:center;gap:8px;padding:8px 12px;border-bottom:1px solid var(--rule)}
-header select{font-weight:600;max-width:20em}
+header select{font-weight:600;max-width:min(20em,100%)}
 select,input,button{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--rule);border-radius:6px;padding:4px 8px}
 button{cursor:pointer;min-width:32px}
 :focus-visible{outline:2px solid var(--accent);outline-offset:1px}
-#about{flex:1 1 12em;min-width:0;color:var(--mute);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
-#search{width:14em}
-#count{min-width:5em;color:var(--mute);font-variant-numeric:tabular-nums}
+#about{flex:1 1 10em;min-width:0;color:var(--mute);overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+#search{flex:0 1 14em;min-width:7em}
+#count{color:var(--mute);font-variant-numeric:tabular-nums}
+footer{padding:8px 12px;border-top:1px solid var(--rule);color:var(--mute)}
 main{position:relative;min-height:0;overflow:hidden}
 #stage{position:absolute;inset:0;overflow:hidden;cursor:grab;touch-action:none}
 #stage.moving{cursor:grabbing}
@@ -233,5 +248,6 @@ main{position:relative;min-height:0;overflow:hidden}
 #details dt{margin-top:10px;color:var(--mute);font-size:12px}
 #details dd{margin:2px 0 0;overflow-wrap:anywhere}
 #details pre{margin:0;padding:8px;border-radius:6px;background:#8881;font:12px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre-wrap}
-@media print{header,#details{display:none}html,body{height:auto}body,main,#stage{display:block;position:static;overflow:visible}#stage svg{position:static;height:auto}.view{transform:none}}
+@media (max-width:640px){#about{order:1;flex-basis:100%}#search{flex:1 1 7em}header{gap:6px}}
+@media print{header,footer,#details{display:none}html,body{height:auto}body,main,#stage{display:block;position:static;overflow:visible}#stage svg{position:static;display:block;margin:0 auto;width:auto;max-width:100%;height:auto}.view{transform:none}}
 `;

@@ -3,7 +3,7 @@ import type { Json } from '../../graph/json.js';
 import { elapsedText, escapeUnprintable, escapeXml } from '../../graph/printable-text.js';
 import type { Chart, ChartBox } from './chart.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './page-script.js';
-import { type BoxState, CHART_STYLE, printSvg } from './svg.js';
+import { type BoxState, CHART_STYLE, printLegend, printParts } from './svg.js';
 
 /** A workflow on a page. */
 export interface PageChart {
@@ -45,6 +45,7 @@ export function printPage(charts: readonly PageChart[], { title, hash }: PageOpt
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
+  const states = charts.flatMap(({ run }) => [...(run?.states ?? [])]);
   const options = charts.map(({ chart }) => `<option>${escapeXml(chart.name)}</option>`).join('');
   return `<!doctype html>
 <html lang="en">
@@ -72,6 +73,10 @@ ${charts.map(chartPart).join('\n')}
 </div>
 <aside id="details" aria-label="Details of a step" hidden></aside>
 </main>
+<footer>${printLegend(
+    charts.map(({ chart }) => chart),
+    states.length === 0 ? undefined : new Map(states),
+  )}</footer>
 <script id="charts" type="application/json">${scriptJson(charts.map(chartJson))}</script>
 <script>${PAGE_SCRIPT}</script>
 </body>
@@ -81,15 +86,14 @@ ${charts.map(chartPart).join('\n')}
 
 /** The size is for the script: the image itself is as large as the page. */
 function chartPart({ chart, run }: PageChart, index: number): string {
-  const svg = printSvg(chart, {
-    isPart: true,
-    idPrefix: `c${index}-`,
-    ...defined({ states: run?.states }),
-  });
-  const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? [];
-  return svg
-    .replace(/viewBox="[^"]*"/, `data-index="${index}" data-width="${width}" data-height="${height}"`)
-    .replace('<svg ', `<svg ${index === 0 ? '' : 'hidden '}`);
+  const parts = printParts(chart, { idPrefix: `c${index}-`, ...defined({ states: run?.states }) });
+  return parts
+    .map(({ svg, width, height }) =>
+      svg
+        .replace(/viewBox="[^"]*"/, `data-index="${index}" data-width="${width}" data-height="${height}"`)
+        .replace('<svg ', `<svg hidden width="${width}" `),
+    )
+    .join('\n');
 }
 
 function chartJson({ chart, run }: PageChart): Json {
@@ -141,7 +145,7 @@ function shownState(state: ShownNodeState): PageState {
   const time = (ms: number): string => new Date(ms).toISOString();
   return {
     status,
-    text: [shown, ...tries, ...elapsed].join(' · '),
+    text: [shown, ...elapsed, ...tries].join(' · '),
     details: [
       ['status', reason === undefined ? shown : `${shown}: ${reason}`],
       ...(attempts === 0 ? [] : [['attempts', String(attempts)] as const]),

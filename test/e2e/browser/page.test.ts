@@ -8,7 +8,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
 import { chartOf } from '../../../src/print/chart/chart.js';
 import { type PageChart, printPage, shownStates } from '../../../src/print/chart/page.js';
-import { call, chain, done, graph, input, step } from '../../../src/runtime/engine/graph.fixture.js';
+import { ask } from '../../../src/runtime/engine/constructs.fixture.js';
+import {
+  again,
+  call,
+  chain,
+  done,
+  graph,
+  input,
+  lit,
+  step,
+} from '../../../src/runtime/engine/graph.fixture.js';
 import { startBrowser } from './browser.js';
 
 const HOSTILE = `</script><img src=x onerror="window.hacked=1">'"<!--&amp;\u2028\u0007`;
@@ -50,13 +60,13 @@ const FAULTS = `(() => {
   const faults = [];
   const holds = (outer, { x, y, width, height }) =>
     x >= outer.x && y >= outer.y && x + width <= outer.x + outer.width && y + height <= outer.y + outer.height;
-  const bodies = [...document.querySelectorAll('.box')].map((box) => {
+  const bodies = [...document.querySelectorAll('#stage svg:not([hidden]) .box')].map((box) => {
     const body = box.querySelector('.body').getBBox();
     for (const text of box.querySelectorAll('text'))
       if (!holds(body, text.getBBox())) faults.push('text: ' + text.textContent);
     return body;
   });
-  for (const arrow of document.querySelectorAll('.arrow')) {
+  for (const arrow of document.querySelectorAll('#stage svg:not([hidden]) .arrow')) {
     const length = arrow.getTotalLength();
     const points = Array.from({ length: Math.ceil(length / 4) }, (_, index) => arrow.getPointAtLength(index * 4));
     for (const { x, y, width, height } of bodies) {
@@ -67,6 +77,31 @@ const FAULTS = `(() => {
   }
   return faults;
 })()`;
+
+/** Texts that are too small or cut off, and a page or a chart that is wider than the screen, as the browser measures them. */
+const LEGIBLE = `(() => {
+  const faults = [];
+  const svg = document.querySelector('#stage svg:not([hidden])');
+  const scale = svg.querySelector('.view').getCTM().a;
+  for (const text of svg.querySelectorAll('text')) {
+    const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+    if (size < 11) faults.push('small: ' + size + ' ' + text.textContent);
+    const { left, right } = text.getBoundingClientRect();
+    if (left < 0 || right > innerWidth) faults.push('cut: ' + text.textContent);
+  }
+  for (const element of document.querySelectorAll('header *, footer *')) {
+    if (parseFloat(getComputedStyle(element).fontSize) < 11) faults.push('small: ' + element.textContent);
+    if (element.getBoundingClientRect().right > innerWidth) faults.push('cut: ' + element.outerHTML);
+  }
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('wider than the screen');
+  return faults;
+})()`;
+
+interface Look {
+  readonly fill: readonly number[];
+  readonly stroke: readonly number[];
+  readonly outline: string;
+}
 
 describe('a page of charts', { timeout: 120_000 }, async () => {
   const browser: Browser | undefined = await startBrowser();
@@ -103,7 +138,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
   const chartIn = (of: Graph, tools?: Parameters<typeof chartOf>[1]): PageChart => ({
     chart: chartOf(of, tools),
   });
-  const transform = () => page.locator('svg:not([hidden]) .view').getAttribute('transform');
+  const transform = () => page.locator('#stage svg:not([hidden]) .view').getAttribute('transform');
   const settled = async () => {
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
     return transform();
@@ -115,7 +150,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     const outputSchema = { type: 'object', description: HOSTILE };
     await open(chartIn(note, new Map([['tool-find', { description: 'Finds a text', outputSchema }]])));
     expect(await page.locator('#details').isHidden()).toBe(true);
-    await page.locator('[data-key="find"]').click();
+    await page.locator('#stage svg:not([hidden]) [data-key="find"]').click();
     const text = await details();
     for (const part of ['find', 'call tool-find', 'Finds a text', '{ name }', '"type": "object"'])
       expect(text).toContain(part);
@@ -130,7 +165,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     // Those of the data, the script and no other.
     expect(text.match(/<\/script/g)).toHaveLength(2);
     expect(text).not.toContain('<img');
-    await page.locator('[data-key="save"]').click();
+    await page.locator('#stage svg:not([hidden]) [data-key="save"]').click();
     expect(await details()).toContain(
       `</script><img src=x onerror="window.hacked=1">'"<!--&amp;\\u2028\\u0007`,
     );
@@ -158,15 +193,16 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     await page.keyboard.press('/');
     await page.keyboard.type('tool-save');
     expect(await page.locator('#count').innerText()).toBe('1 of 1');
-    expect(await page.locator('[data-key="save"].match').count()).toBe(1);
+    expect(await page.locator('#stage svg:not([hidden]) [data-key="save"].match').count()).toBe(1);
     expect(await details()).toContain('call tool-save');
     await page.keyboard.press('Escape');
-    expect(await page.locator('.match').count()).toBe(0);
-    await page.locator('[data-key="find"]').focus();
+    expect(await page.locator('#stage svg:not([hidden]) .match').count()).toBe(0);
+    await page.locator('#stage svg:not([hidden]) [data-key="find"]').focus();
     await page.keyboard.press('Enter');
     expect(await details()).toContain('call tool-find');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Escape');
+    await page.keyboard.press('0');
     const before = await settled();
     await page.keyboard.press('ArrowDown');
     const moved = await settled();
@@ -177,8 +213,8 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     expect(await settled()).toBe(before);
     await page.locator('#workflow').focus();
     await page.keyboard.press('ArrowDown');
-    expect(await page.locator('[data-key="only"]').isVisible()).toBe(true);
-    expect(await page.locator('[data-key="find"]').isVisible()).toBe(false);
+    expect(await page.locator('#stage svg:not([hidden]) [data-key="only"]').isVisible()).toBe(true);
+    expect(await page.locator('#stage svg:not([hidden]) [data-key="find"]').isVisible()).toBe(false);
     expect(problems).toEqual([]);
   });
 
@@ -189,11 +225,11 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
       return call(`n${index}`, index === 0 ? {} : { from: step('n0') }, { after });
     });
     await open(chartIn(graph(nodes, { name: 'large' })));
-    expect(await page.locator('.box').count()).toBe(1_000);
+    expect(await page.locator('#stage svg:not([hidden]) .box').count()).toBe(1_000);
     await page.locator('#search').fill('n777');
     expect(await page.locator('#count').innerText()).toBe('1 of 1');
     expect(await details()).toContain('call tool-n777');
-    const box = await page.locator('[data-key="n777"]').boundingBox();
+    const box = await page.locator('#stage svg:not([hidden]) [data-key="n777"]').boundingBox();
     expect(box?.x).toBeGreaterThan(0);
     expect(box?.x).toBeLessThan(1_200);
     const start = await settled();
@@ -205,7 +241,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     expect(dragged).not.toBe(start);
     await page.mouse.wheel(0, -300);
     await page.waitForFunction(
-      `document.querySelector('.view').getAttribute('transform') !== ${JSON.stringify(dragged)}`,
+      `document.querySelector('#stage svg:not([hidden]) .view').getAttribute('transform') !== ${JSON.stringify(dragged)}`,
     );
     expect(problems).toEqual([]);
   });
@@ -219,21 +255,98 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     },
   );
 
-  test('prints the whole chart, as wide as the paper', async () => {
+  test('prints the whole chart in its own size', async () => {
     if (browser === undefined) return;
     await open(chartIn(PICTURES['60 steps']));
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
-    const size = await page.locator('svg:not([hidden])').boundingBox();
-    expect(size?.width).toBe(1_200);
-    const [width, height] = await page
-      .locator('svg:not([hidden])')
-      .evaluate((svg) => [Number(svg.dataset.width), Number(svg.dataset.height)]);
-    expect(size?.height).toBeCloseTo((1_200 * (height ?? 0)) / (width ?? 1), 0);
+    const svg = page.locator('#stage svg:not([hidden])');
+    const size = await svg.boundingBox();
+    const { width, height } = await svg.evaluate(({ dataset }) => ({ ...dataset }));
+    expect([size?.width, size?.height]).toEqual([Number(width), Number(height)]);
     expect(await page.locator('header').isHidden()).toBe(true);
-    const colour = await page.evaluate(`getComputedStyle(document.querySelector('.title')).fill`);
+    const colour = await page.evaluate(
+      `getComputedStyle(document.querySelector('#stage svg:not([hidden]) .title')).fill`,
+    );
     expect(colour).toBe('rgb(31, 36, 48)');
     await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await page.emulateMedia({ media: null, colorScheme: null });
+  });
+
+  const everyState = [
+    'running',
+    'waiting',
+    'succeeded',
+    'failed',
+    'handled',
+    'skipped',
+    'cancelled',
+    'ready',
+  ];
+  const waits = graph(
+    chain(
+      call(
+        'find-the-supplier-with-theLongestNameOfAllSuppliers',
+        {},
+        { retry: again(2, { delayMs: 2_000 }) },
+      ),
+      ask('sure', 'confirm', { message: lit('Really?\n\nIt costs money.'), timeoutMs: 86_400_000 } as never),
+      ...everyState.map((name) => call(name)),
+    ),
+    { name: 'waits' },
+  );
+  const branches = Array.from({ length: 8 }, (_, index) => call(`b${index}`, {}, { after: ['start'] }));
+  const wide = graph([call('start'), ...branches, call('end', {}, { after: branches.map(({ id }) => id) })], {
+    name: 'wide',
+  });
+  const run = {
+    text: 'run 0123',
+    states: shownStates(
+      new Map(everyState.map((status) => [status, { status, counts: { [status]: 1 }, attempts: 1 }])),
+    ),
+  };
+
+  for (const width of [375, 1_280])
+    test(`is legible without scrolling sideways at ${width} px, with a legend`, async () => {
+      if (browser === undefined) return;
+      await page.setViewportSize({ width, height: 800 });
+      for (const of of [waits, wide, PICTURES['60 steps'], PICTURES['long arrows']]) {
+        await open({ ...chartIn(of), ...(of === waits && { run }) });
+        expect(await page.evaluate(LEGIBLE)).toEqual([]);
+        expect(await page.evaluate(FAULTS)).toEqual([]);
+      }
+      await open({ ...chartIn(waits), run });
+      const texts = (await page.locator('#stage svg:not([hidden]) text').allTextContents()).join('\n');
+      expect(texts).toContain('time limit: 1 day');
+      expect(texts).toContain('at most 3 attempts, 2 s apart');
+      expect(texts).not.toMatch(/\d{4,} ms|\\n/);
+      const legend = await page.locator('.legend li').allInnerTexts();
+      expect(legend).toEqual(expect.arrayContaining(['step', 'question', 'waiting', 'failed, and handled']));
+      await page.setViewportSize({ width: 1_200, height: 800 });
+    });
+
+  test('shows each state by colours and by an outline of its own', async () => {
+    if (browser === undefined) return;
+    const looks = async (): Promise<readonly Look[]> => {
+      await page.evaluate('document.body.offsetWidth');
+      return page.evaluate(`${JSON.stringify(everyState)}.map((name) => {
+        const { fill, stroke, strokeWidth, strokeDasharray } = getComputedStyle(
+          document.querySelector('#stage svg:not([hidden]) .s-' + name + ' > .body'));
+        const numbers = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number);
+        return { fill: numbers(fill), stroke: numbers(stroke), outline: strokeWidth + ' ' + strokeDasharray };
+      })`);
+    };
+    await open({ ...chartIn(waits), run });
+    const distance = (one: readonly number[], other: readonly number[]) =>
+      Math.hypot(...one.map((value, index) => value - (other[index] ?? 0)));
+    for (const media of [{ colorScheme: 'dark' }, { colorScheme: 'light' }, { media: 'print' }] as const) {
+      await page.emulateMedia(media);
+      const all = await looks();
+      expect(new Set(all.map(({ outline }) => outline)).size).toBe(everyState.length);
+      for (const [index, one] of all.entries())
+        for (const other of all.slice(index + 1))
+          expect(distance(one.fill, other.fill) + distance(one.stroke, other.stroke)).toBeGreaterThan(60);
+    }
     await page.emulateMedia({ media: null, colorScheme: null });
   });
 
@@ -260,8 +373,10 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     );
     await open({ ...chartIn(note), run: { text: 'run 0123: failed', states } });
     expect(await page.locator('#about').innerText()).toBe('run 0123: failed');
-    expect(await page.locator('.s-succeeded .state').textContent()).toBe('succeeded · 2 attempts · 350 ms');
-    await page.locator('[data-key="save"]').click();
+    expect(await page.locator('#stage svg:not([hidden]) .s-succeeded .state').textContent()).toMatch(
+      /^succeeded · 350 ms ·/,
+    );
+    await page.locator('#stage svg:not([hidden]) [data-key="save"]').click();
     expect(await details()).toContain('E_FULL: </script>');
     expect(await details()).toContain('1970-01-01T00:00:01.350Z');
   });

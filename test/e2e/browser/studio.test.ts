@@ -94,13 +94,13 @@ describe('the studio', { timeout: 120_000 }, async () => {
   inBrowser('a run is followed while it runs', async () => {
     const run = await studio.start(GRAPHS.slow, {}, { kind: 'local' }, 0);
     await open(`/runs/${run}`);
-    await page.locator('[data-key="slow"].s-running').waitFor();
+    await page.locator('[data-key="slow"].s-running').first().waitFor();
     expect(await text('#waits')).toContain('slow is running');
     expect(
       await page.locator('[data-key="later"].s-pending, [data-key="later"]:not([class*="s-"])').count(),
     ).toBe(1);
     studio.release('here it is');
-    await page.locator('[data-key="slow"].s-succeeded').waitFor();
+    await page.locator('[data-key="slow"].s-succeeded').first().waitFor();
     await page.locator('#head .status.completed').waitFor();
     expect(await text('#end')).toContain('done');
     await page.locator('#step-slow summary').click();
@@ -252,7 +252,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
   inBrowser('a workflow is shown with its graph, and started by its form', async () => {
     await page.goto(at('/workflows'));
     await page.getByRole('link', { name: 'personalized-greeting' }).click();
-    expect(await page.locator('.graph [data-key="greeting"]').count()).toBe(1);
+    expect(await page.locator('.graph [data-key="greeting"]:visible').count()).toBe(1);
     await page.getByLabel('Name').fill('Ada');
     await page.getByRole('button', { name: 'Start a run' }).click();
     await page.locator('#head .status.completed').waitFor();
@@ -293,7 +293,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
   inBrowser('a step of the graph leads to its details', async () => {
     const run = await studio.start(GRAPHS.failing);
     await open(`/runs/${run}`);
-    await page.locator('[data-key="fetch"]').click();
+    await page.locator('[data-key="fetch"]:visible').click();
     expect(await page.locator('#step-fetch').getAttribute('open')).not.toBeNull();
     expect(await text('#step-fetch')).toContain('https://example.com');
   });
@@ -329,7 +329,13 @@ describe('the studio', { timeout: 120_000 }, async () => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const { parentElement: element, textContent } = walker.currentNode;
-      if (textContent.trim() !== '' && parseFloat(getComputedStyle(element).fontSize) < 11) faults.push(textContent);
+      const scale = element instanceof SVGTextElement ? element.getScreenCTM().a : 1;
+      const isShown = textContent.trim() !== '' && element.getClientRects().length > 0;
+      if (isShown && parseFloat(getComputedStyle(element).fontSize) * scale < 11) faults.push(textContent);
+    }
+    for (const graph of document.querySelectorAll('.graph')) {
+      if (graph.scrollWidth > graph.clientWidth) faults.push('a graph is wider than its place: ' + graph.scrollWidth);
+      if (graph.parentElement.querySelector('.legend li') === null) faults.push('no legend');
     }
     if (document.documentElement.scrollWidth > innerWidth) faults.push('wider than the screen: ' + document.documentElement.scrollWidth);
     return faults;
@@ -362,11 +368,11 @@ describe('the studio', { timeout: 120_000 }, async () => {
   inBrowser('a graph of 60 steps follows the step that runs', async () => {
     const run = await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0);
     await open(`/runs/${run}`);
-    expect(await page.locator('.graph .box').count()).toBe(60);
-    await page.locator('.graph [data-key="n30"].s-running').waitFor();
+    expect(await page.locator('.graph .box:visible').count()).toBe(60);
+    await page.locator('.graph [data-key="n30"].s-running:visible').waitFor();
     const [outer, inner] = [
       await page.locator('.graph').boundingBox(),
-      await page.locator('.graph [data-key="n30"]').boundingBox(),
+      await page.locator('.graph [data-key="n30"]:visible').boundingBox(),
     ];
     expect(inner?.y).toBeGreaterThanOrEqual(outer?.y ?? 0);
     expect((inner?.y ?? 0) + (inner?.height ?? 0)).toBeLessThanOrEqual(
