@@ -3,7 +3,7 @@ import { defined } from '../graph/defined.js';
 import { isJsonObject, type Json } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import { elapsedText } from '../graph/printable-text.js';
-import { chartOf } from '../print/chart/chart.js';
+import { type Chart, chartOf } from '../print/chart/chart.js';
 import { shownStates } from '../print/chart/page.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
@@ -199,9 +199,22 @@ function operations(view: RunView, formKey: string): Html {
   return html`<h2>Operate</h2><div class="operate">${canRetry && retry}${isOpen(view) && cancel}</div>`;
 }
 
-function graph({ shown, states }: OpenRun): Html {
+/** The charts of the latest definitions, by their hashes: placing boxes takes longer than all else of a page. */
+const charts = new Map<string, Chart>();
+const MOST_CHARTS = 50;
+
+function chartOfRun({ shown, head: { graph: hash } }: OpenRun): Chart {
+  const chart = charts.get(hash) ?? chartOf(shown.graph as unknown as Graph);
+  charts.delete(hash);
+  charts.set(hash, chart);
+  for (const oldest of [...charts.keys()].slice(0, -MOST_CHARTS)) charts.delete(oldest);
+  return chart;
+}
+
+function graph(run: OpenRun): Html {
+  const { states } = run;
   const options = { states: shownStates(states), linkOf: (key: string) => `#step-${key}` };
-  return html`<h2>Graph</h2>${picture(chartOf(shown.graph as unknown as Graph), 'Graph of the run', options)}`;
+  return html`<h2>Graph</h2>${picture(chartOfRun(run), 'Graph of the run', options)}`;
 }
 
 function outcome(view: RunView): Html {

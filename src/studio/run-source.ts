@@ -155,7 +155,7 @@ function textOf({ ref, workflow, owner = '', waits, missing }: ListedRow): strin
 }
 
 /** The least time between two looks at a store, in ms. */
-const LEAST_DELAY_MS = 100;
+const LEAST_DELAY_MS = 50;
 /** A look that takes longer is repeated after so many times its own time. */
 const REST = 10;
 /** The longest time between two looks, in ms. */
