@@ -98,6 +98,12 @@ describe('resolveSettings', () => {
     );
   });
 
+  test.each(['short', '', 7, Buffer.alloc(32)])('refuses the key %j of questions', (key) => {
+    expect(() => resolveSettings({ questions: { key: key as never } })).toThrow(
+      'questions.key must be a text of 32 characters or more: `openssl rand -base64 32` makes one',
+    );
+  });
+
   test('refuses another rule of owners than there is', () => {
     expect(() => resolveSettings({ owner: 'client' as never })).toThrow(
       "must be 'subject' or 'client+subject'",

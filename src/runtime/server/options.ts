@@ -409,9 +409,12 @@ function randomId(): string {
   return random.toString('hex', drawn - 16, drawn);
 }
 
-/** @throws RangeError for an address that is not one. */
+/** The shortest key of questions. */
+const KEY_LENGTH = 32;
+
+/** @throws RangeError for an address that is not one, and for a short key. */
 function questionsOf({ questions }: ServerSettings): Pick<ResolvedSettings, 'questions' | 'questionApp'> {
-  const { page, publicUrl, app = false } = questions ?? {};
+  const { page, publicUrl, key, app = false } = questions ?? {};
   if (typeof app !== 'boolean')
     throw new RangeError(`questions.app must be true or false, not ${JSON.stringify(app)}`);
   if (page !== undefined && typeof page !== 'boolean')
@@ -421,7 +424,15 @@ function questionsOf({ questions }: ServerSettings): Pick<ResolvedSettings, 'que
     throw new RangeError(
       'questions.publicUrl is the address of pages: set questions.page to true, or remove it',
     );
-  return { questionApp: app, ...(page === true ? { questions: { page, ...defined({ publicUrl }) } } : {}) };
+  if (key !== undefined && (typeof key !== 'string' || key.length < KEY_LENGTH))
+    throw new RangeError(
+      `questions.key must be a text of ${KEY_LENGTH} characters or more: \`openssl rand -base64 32\` makes one`,
+    );
+  const has = page === true || key !== undefined;
+  return {
+    questionApp: app,
+    ...(has ? { questions: { page: page === true, ...defined({ publicUrl, key }) } } : {}),
+  };
 }
 
 /** How people answer the questions of workflows. */
@@ -438,6 +449,12 @@ export interface QuestionSettings {
    * false.
    */
   readonly app?: boolean;
+  /**
+   * A secret of at least 32 characters that all servers with the same runs have. Links to pages, and the state that a
+   * client of revision 2026-07-28 returns with its answers, can be read by servers with the same key alone. Default: the
+   * key of the store. Temporal and journals of your own have none: then that of this process.
+   */
+  readonly key?: string;
 }
 
 /** How long clients may keep results, in ms. */

@@ -14,6 +14,7 @@ const PAGES_PATH = '/questions/';
 const LINK_MS = 2_592_000_000;
 
 interface LinksParts extends Omit<PagesParts, 'seal'> {
+  readonly sealing: Pick<RunStore, 'key'>;
   readonly publicUrl?: string;
 }
 
@@ -25,7 +26,7 @@ export class QuestionLinks {
 
   constructor(parts: LinksParts) {
     this.#parts = parts;
-    this.seal = new Seal(parts.runs, 'question page');
+    this.seal = new Seal(parts.sealing, 'question page');
   }
 
   /** Where people reach the server. Undefined before its first request over HTTP, and over stdio. */

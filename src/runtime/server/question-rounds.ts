@@ -109,6 +109,7 @@ const STATE_MS = 86_400_000;
 
 interface RoundsParts {
   readonly runs: RunStore;
+  readonly sealing: Pick<RunStore, 'key'>;
   readonly answerMs: number;
   readonly identified: (context: RequestContext) => IdentifiedRequest;
   readonly pageOf: NonNullable<Waiter['pageOf']>;
@@ -129,7 +130,7 @@ export class StoredQuestionRounds implements QuestionRounds {
 
   constructor(parts: RoundsParts) {
     this.#parts = parts;
-    this.#seal = new Seal(parts.runs, 'request state');
+    this.#seal = new Seal(parts.sealing, 'request state');
   }
 
   async next(

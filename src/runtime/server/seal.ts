@@ -15,16 +15,19 @@ export interface Unsealed {
 }
 
 /**
- * Texts that a server gives to others and reads again. They are encrypted and authenticated (AES-256-GCM) with the key of the store:
- * every process with the same store can open them, and no other one can read or make them.
+ * Texts that a server gives to others and reads again. They are encrypted and authenticated (AES-256-GCM) with the key of the store or
+ * of `questions.key`: every process with the same one can open them, and no other one can read or make them.
  */
 export class Seal {
-  readonly #runs: Pick<RunStore, 'key'>;
+  readonly #sealing: Pick<RunStore, 'key'>;
   readonly #purpose: string;
 
-  /** @param purpose texts for one purpose cannot be used for another one. */
-  constructor(runs: Pick<RunStore, 'key'>, purpose: string) {
-    this.#runs = runs;
+  /**
+   * @param sealing has the key. Without one, that of this process is used.
+   * @param purpose texts for one purpose cannot be used for another one.
+   */
+  constructor(sealing: Pick<RunStore, 'key'>, purpose: string) {
+    this.#sealing = sealing;
     this.#purpose = purpose;
   }
 
@@ -55,7 +58,7 @@ export class Seal {
   }
 
   async #key(): Promise<Buffer> {
-    const key = (await this.#runs.key?.()) ?? processKey;
+    const key = (await this.#sealing.key?.()) ?? processKey;
     return createHmac('sha256', key).update(this.#purpose).digest();
   }
 }

@@ -36,6 +36,8 @@ export class ServerParts {
   readonly lifecycle: Lifecycle;
   readonly renderer: PromptRenderer;
   readonly runs: RunStore;
+  /** Has the key of what questions are sealed with. */
+  readonly sealing: Pick<RunStore, 'key'>;
   /** Missing where questions have no pages. */
   readonly links: QuestionLinks | undefined;
   /** What all clients get. */
@@ -66,8 +68,13 @@ export class ServerParts {
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
     const runs = this.#runStore();
+    const { page, publicUrl, key } = settings.questions ?? {};
+    this.sealing = key === undefined ? runs : { key: async () => Buffer.from(key) };
+    const { sealing } = this;
     this.links =
-      settings.questions && new QuestionLinks({ runs, schemas, info: settings.info, ...settings.questions });
+      page === true
+        ? new QuestionLinks({ runs, sealing, schemas, info: settings.info, ...defined({ publicUrl }) })
+        : undefined;
     this.runs = this.links === undefined ? runs : linkedRuns(runs, this.links);
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
@@ -98,6 +105,7 @@ export class ServerParts {
 
   async #start(): Promise<void> {
     await this.runs.open?.();
+    await this.#warnWithoutKey();
     await this.lifecycle.start();
     await this.#compareUpstream();
     await this.#keepRunTools();
@@ -133,6 +141,15 @@ export class ServerParts {
     this.keptRunTools = needed.filter((name) => !Object.hasOwn(this.registry.tools, name));
     if (this.keptRunTools.every((name) => listed.includes(name))) return;
     for (const layer of this.base.layers) await this.base.replace(layer);
+  }
+
+  async #warnWithoutKey(): Promise<void> {
+    const { storeSource, journal, log } = this.settings;
+    if ((storeSource ?? journal) === undefined || (await this.sealing.key?.()) !== undefined) return;
+    log(
+      'other servers, and this one after a restart, cannot read links to pages of questions and states of requests with questions, since the store has no key: give all servers the same `questions.key`',
+      { event: 'store.without_key', level: 'warning' },
+    );
   }
 
   #warnOfUndeclaredSafety(): void {

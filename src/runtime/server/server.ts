@@ -330,7 +330,7 @@ class RegistryServer implements StepwrightServer {
     const { toolAnswerMs: answerMs, log } = this.settings;
     const { workflowTools, workflows } = this.#catalogue;
     return {
-      ...{ runs: this.#runs, answerMs, log, workflowTools },
+      ...{ runs: this.#runs, sealing: this.#parts.sealing, answerMs, log, workflowTools },
       workflowTool: (workflow: string) => workflows.get(workflow)?.tool?.name,
       pageOf: async (question: LinkedQuestion) => this.questionLinks?.urlOf(question),
       identified: (context: RequestContext) => this.#identified(context),

@@ -14,6 +14,7 @@ export type LogEvent =
   | 'prompt.system_message'
   | 'workflow.warning'
   | 'store.retry_safety'
+  | 'store.without_key'
   | 'workflow.result'
   | 'store.not_looked_after'
   | 'store.failed'

@@ -1,10 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { HttpSettings, ServerSettings } from 'stepwright/runtime';
+import type { HttpSettings, LogFunction, ServerSettings } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { defined } from '../../../src/graph/defined.js';
 import type { AskNode } from '../../../src/graph/model.js';
 import { sentFields } from '../../../src/print/form/sent-fields.fixture.js';
+import type { RunStore } from '../../../src/runtime/runs/run-store.js';
+import type { RunStoreSource } from '../../../src/runtime/runs/run-stores.js';
+import { resolveSettings } from '../../../src/runtime/server/options.js';
 import { type Answer, callOf, failureIn, textIn } from '../composite/client.js';
 import { desk } from '../composite/fixture/registry.js';
 import { ask, returns, step, workflow } from '../composite/fixture/workflows.js';
@@ -175,6 +179,33 @@ describe('the page of a question', () => {
       20_000,
     );
   });
+
+  const KEY = 'a'.repeat(32);
+  test.each([
+    ['without a key', undefined, KEY, 404],
+    ['with another key', 'b'.repeat(32), KEY, 404],
+    ['with the same key', KEY, KEY, 200],
+  ])(
+    'of a store without a key , of a server %s, is read by one with a key',
+    async (_, key, other, status) => {
+      const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-page-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const { storeSource } = resolveSettings({ store: `sqlite:${path.join(folder, 'runs.db')}` });
+      // As the store on Temporal.
+      const store: RunStoreSource = {
+        open: (options) => Object.assign(storeSource?.open(options) as RunStore, { key: undefined }),
+      };
+      const warnings: string[] = [];
+      const log: LogFunction = (text, { event }) =>
+        void (event === 'store.without_key' && warnings.push(text));
+      const serverWith = (key: string | undefined) =>
+        started(open, { store, log, questions: { page: true, ...defined({ key }) } });
+      const [first, second] = [await serverWith(key), await serverWith(other)];
+      const page = new URL(new URL(pageOf(await freshCall(first, 'w_plain'))).pathname, second).href;
+      expect((await fetch(page)).status).toBe(status);
+      expect(warnings).toEqual(key === undefined ? [expect.stringContaining('`questions.key`')] : []);
+    },
+  );
 
   test('is at the public address of the server', async () => {
     const url = await started(open, {
