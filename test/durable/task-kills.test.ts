@@ -22,7 +22,7 @@ const HOSTS = 4;
 const ANSWERS = 12;
 
 /** How long a host asks for a task that a killed server had, in ms. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 
 const CAPABILITIES = { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
@@ -34,6 +34,7 @@ test(`no task is lost or done twice by a server that is killed ${KILLS} times wh
   const ledger = join(folder, 'ledger.txt');
   let server: Child | undefined;
   let answers = 0;
+  let kills = 0;
   onTestFinished(async () => {
     await server?.kill();
     rmSync(folder, { recursive: true });
@@ -68,8 +69,11 @@ test(`no task is lost or done twice by a server that is killed ${KILLS} times wh
   /** Polls a task, and answers what it asks, until it is over. */
   const followed = async (taskId: string): Promise<JsonObject> => {
     const until = Date.now() + PATIENCE_MS;
+    const before = { answers, kills };
+    let last: JsonObject | undefined;
     while (Date.now() < until) {
       const task = await attempt('tasks/get', { taskId });
+      last = task ?? last;
       if (task?.status === 'completed') return task;
       if (task !== undefined && task.status !== 'working' && task.status !== 'input_required')
         throw new Error(`task ${taskId} is ${JSON.stringify(task)}`);
@@ -81,7 +85,10 @@ test(`no task is lost or done twice by a server that is killed ${KILLS} times wh
       if (questions.length > 0) await attempt('tasks/update', { taskId, inputResponses });
       await delay(30);
     }
-    throw new Error(`task ${taskId} is lost`);
+    const [more, later] = [answers - before.answers, kills - before.kills];
+    throw new Error(
+      `task ${taskId} is lost: after ${later} kills of ${kills}, and ${more} answers, it is ${JSON.stringify(last)}`,
+    );
   };
 
   let isKilling = true;
@@ -104,11 +111,12 @@ test(`no task is lost or done twice by a server that is killed ${KILLS} times wh
 
   const hosts = Promise.all(Array.from({ length: HOSTS }, host));
   hosts.catch(() => {});
-  for (let kill = 0; kill < KILLS; kill += 1) {
+  while (kills < KILLS) {
     await url;
     // Under load a server answers late: each has answered before it is killed.
     for (const before = answers; answers < before + ANSWERS; ) await Promise.race([delay(20), hosts]);
     await Promise.race([delay(random.below(500)), hosts]);
+    kills += 1;
     const ended = server;
     await ended?.kill();
     url = begin();
