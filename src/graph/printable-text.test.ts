@@ -235,7 +235,11 @@ describe('a length of time', () => {
         const [count, unit = ''] = part.split(' ');
         return sum + Math.round(Number(count) * (units[unit] ?? Number.NaN));
       }, 0);
-    fc.assert(fc.property(fc.nat({ max: 4e11 }), (ms) => expect(length(durationText(ms))).toBe(ms)));
+    fc.assert(
+      fc.property(fc.nat({ max: 4e11 }), (ms) => {
+        expect(length(durationText(ms))).toBe(ms);
+      }),
+    );
   });
 
   test.each([

@@ -43,7 +43,7 @@ describe('stepwright graph --run', () => {
     expect(out).toMatch(/s-succeeded" data-key="a">/);
     expect(out).toMatch(/s-skipped" data-key="never">/);
     expect(out).toMatch(/s-waiting" data-key="sure">/);
-    expect(out).toContain('>succeeded · 2 attempts · 300 ms<');
+    expect(out).toContain('>succeeded (2×) · 300 ms<');
     expect(out).not.toMatch(/s-[a-z]+" data-key="out">/);
     expect((await drawRun(id, 'svg')).out).toBe(out);
     await store.answer(id, 'sure#1', true);
@@ -66,7 +66,7 @@ describe('stepwright graph --run', () => {
     const { view } = await forked(id);
     const { out } = await drawRun(view, 'svg');
     expect(out).toMatch(/s-succeeded" data-key="a">/);
-    expect(out).toContain('>succeeded · 2 attempts<');
+    expect(out).toContain('>succeeded (2×)<');
   });
 
   test.each<[readonly string[], string]>([

@@ -141,11 +141,11 @@ function shownState(state: ShownNodeState): PageState {
   const elapsed = startedAt === undefined || endedAt === undefined ? [] : [elapsedText(endedAt - startedAt)];
   const several = entries.map(([name, count]) => `${count} ${name}`).join(', ');
   const shown = items === 1 ? status : several;
-  const tries = items === 1 && attempts > 1 ? [`${attempts} attempts`] : [];
+  const tries = items === 1 && attempts > 1 ? ` (${attempts}×)` : '';
   const time = (ms: number): string => new Date(ms).toISOString();
   return {
     status,
-    text: [shown, ...elapsed, ...tries].join(' · '),
+    text: [`${shown}${tries}`, ...elapsed].join(' · '),
     details: [
       ['status', reason === undefined ? shown : `${shown}: ${reason}`],
       ...(attempts === 0 ? [] : [['attempts', String(attempts)] as const]),

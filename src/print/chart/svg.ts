@@ -96,7 +96,7 @@ const LINE_HEIGHT = 16;
 const GROUP_GAP = 16;
 const LEAST_WIDTH = 112;
 /** Of a box with a state, so that most fit. */
-const LEAST_STATE_WIDTH = 184;
+const LEAST_STATE_WIDTH = 216;
 /** The most pixels of a line of text. */
 const MAX_WIDTH = 320;
 const MAX_LABEL_WIDTH = 200;
@@ -272,7 +272,7 @@ function printBox(sized: SizedBox, at: Point, printing: Printing): string[] {
   const handled = isPart && linkOf === undefined ? ' tabindex="0" role="button"' : '';
   const textRoom = width - 2 * PADDING - 4;
   const stateLines = state === undefined ? [] : wrapText(inlineText(state.text), STATE_SIZE, textRoom, 1);
-  const text = `${title.join(' ')}: ${[...lines, ...stateLines].join(' ')}`;
+  const text = `${title.join(' ')}: ${[...lines, ...(state === undefined ? [] : [inlineText(state.text)])].join(' ')}`;
   const label = isPart ? ` aria-label="${escapeXml(text)}"` : '';
   const link = linkOf && `<a href="${escapeXml(linkOf(box.key))}"${label}>`;
   const inside = {

@@ -100,7 +100,9 @@ function openIn({ structuredContent }: Answer): readonly OpenAction[] {
 
 const several = (type: string) => Array.from({ length: 25 }, () => type);
 
-test('fifty open actions are answered in any order by two agents, one of them after a kill', async () => {
+test('fifty open actions are answered in any order by two agents, one of them after a kill', {
+  timeout: 120_000,
+}, async () => {
   const store = storeFile();
   const items = Array.from({ length: 50 }, (_, index) => `item-${index}`);
   const one = await started(store);

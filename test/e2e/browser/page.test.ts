@@ -374,7 +374,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     await open({ ...chartIn(note), run: { text: 'run 0123: failed', states } });
     expect(await page.locator('#about').innerText()).toBe('run 0123: failed');
     expect(await page.locator('#stage svg:not([hidden]) .s-succeeded .state').textContent()).toMatch(
-      /^succeeded · 350 ms ·/,
+      /^succeeded \(2×\) · 350 ms$/,
     );
     await page.locator('#stage svg:not([hidden]) [data-key="save"]').click();
     expect(await details()).toContain('E_FULL: </script>');
