@@ -105,7 +105,7 @@ export class ServerParts {
 
   async #start(): Promise<void> {
     await this.runs.open?.();
-    await this.#warnWithoutKey();
+    this.#warnWithoutKey();
     await this.lifecycle.start();
     await this.#compareUpstream();
     await this.#keepRunTools();
@@ -143,9 +143,10 @@ export class ServerParts {
     for (const layer of this.base.layers) await this.base.replace(layer);
   }
 
-  async #warnWithoutKey(): Promise<void> {
-    const { storeSource, journal, log } = this.settings;
-    if ((storeSource ?? journal) === undefined || (await this.sealing.key?.()) !== undefined) return;
+  #warnWithoutKey(): void {
+    const { storeSource, journal, questions, log } = this.settings;
+    const keeper = (journal ?? (storeSource && this.sealing)) as Pick<RunStore, 'key'> | undefined;
+    if (keeper === undefined || questions?.key !== undefined || keeper.key !== undefined) return;
     log(
       'other servers, and this one after a restart, cannot read links to pages of questions and states of requests with questions, since the store has no key: give all servers the same `questions.key`',
       { event: 'store.without_key', level: 'warning' },
