@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { smoke } from '../nightly.js';
 import { type CliProject, cliProject } from './cli-project.fixture.js';
 
 const TOOLS = `import { writeFileSync } from 'node:fs';
@@ -255,15 +256,20 @@ succeeded: {"left":{"id":0,"path":"stub"},"right":{"id":0,"path":"stub"}}
     expect(out).not.toContain('hunter2');
   });
 
-  test.each<[string, string, string]>([
-    ['first: { id: one, path: a }', 'stubs.yaml:1:14', 'SW9027: the stub of `first` does not fit: `/id`'],
-    ['frist: 1', 'stubs.yaml:1:1', 'did you mean `first`?'],
-    ['- 1', 'stubs.yaml:1:1', 'SW9029: the stubs are not an object'],
-    ['first: []', 'stubs.yaml:1:8', 'SW9029: the stubs of `first` are an empty list'],
-    ['first: { error: { code: E_X } }', 'stubs.yaml:1:8', 'SW9029: the error of `first` has no text'],
-    ['first: {', 'stubs.yaml:1:', 'error SW5'],
-    ['a: 1\na: 2', 'stubs.yaml:2:1', 'SW5004'],
-  ])('refuses %j', (text, place, message) => {
+  test.each(
+    smoke<[string, string, string]>(
+      [
+        ['first: { id: one, path: a }', 'stubs.yaml:1:14', 'SW9027: the stub of `first` does not fit: `/id`'],
+        ['frist: 1', 'stubs.yaml:1:1', 'did you mean `first`?'],
+        ['- 1', 'stubs.yaml:1:1', 'SW9029: the stubs are not an object'],
+        ['first: []', 'stubs.yaml:1:8', 'SW9029: the stubs of `first` are an empty list'],
+        ['first: { error: { code: E_X } }', 'stubs.yaml:1:8', 'SW9029: the error of `first` has no text'],
+        ['first: {', 'stubs.yaml:1:', 'error SW5'],
+        ['a: 1\na: 2', 'stubs.yaml:2:1', 'SW5004'],
+      ],
+      3,
+    ),
+  )('refuses %j', (text, place, message) => {
     const { code, out, err } = keep('--stubs', stubs(text));
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain(place);

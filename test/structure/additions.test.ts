@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, describe, expect, test } from 'vitest';
+import { smoke } from '../nightly.js';
 import { ADDITIONS, type Addition, edited, type Part, without } from './additions.js';
 import { isTest, ROOT, sourceFiles } from './source-files.js';
 
@@ -193,7 +194,10 @@ describe('what is added to the product', () => {
     addition.parts.map((part) => ({ what: `${addition.what} in ${part.file}`, addition, part })),
   );
 
-  test.each(parts.flatMap((each) => (each.part.missing ? [{ ...each, missing: each.part.missing }] : [])))(
+  const missing = parts.flatMap((each) =>
+    each.part.missing ? [{ ...each, missing: each.part.missing }] : [],
+  );
+  test.each(smoke(missing, 4))(
     'is missed by the compiler: $what',
     ({ addition, part, missing: { file, message } }) => {
       const rest = edited(addition.parts.filter((other) => other !== part));
