@@ -104,8 +104,8 @@ export const STUDIO_SCRIPT = `'use strict';
   const follow = () => {
     const graph = document.querySelector('.graph');
     if (graph === null || isMoved) return;
-    const seen = (selector) => [...graph.querySelectorAll(selector)].find((each) => each.getClientRects().length > 0);
-    const box = seen('.s-running, .s-waiting, .s-failed') ?? seen('.box');
+    const firstShown = (selector) => [...graph.querySelectorAll(selector)].find((each) => each.getClientRects().length > 0);
+    const box = firstShown('.s-running, .s-waiting, .s-failed') ?? firstShown('.box');
     const [outer, inner] = [graph.getBoundingClientRect(), box?.getBoundingClientRect()];
     if (inner === undefined) return;
     graph.scrollLeft += inner.x + inner.width / 2 - outer.x - outer.width / 2;

@@ -464,8 +464,8 @@ const LIGHT =
   '--paper:#fff;--ink:#1f2430;--soft:#535c6a;--edge:#c4cad4;--line:#8a93a2;--body:#f7f8fa;--group:#00000008;--blue:#2f6fde;--amber:#b7791f;--violet:#7c4ddb;--green:#2b8a57;--teal:#1c8a94;--red:#cf3f3f;--grey:#7a8494;--good:#dff5e8;--bad:#fde0de;--mild:#fff0c9;--busy:#dbe8fd;--eased:#ece3fc;--idle:#e9ebef';
 
 /**
- * The style of charts, for light and for dark surroundings, and for paper. States differ by their outline as well, so
- * that they can be told apart without colours.
+ * The style of charts, for light and for dark surroundings, and for paper. States differ by their outline as
+ * well as by colour.
  */
 export const CHART_STYLE = `
 .chart{${LIGHT}}

@@ -65,7 +65,7 @@ describe('a person who signs in', () => {
     const early = calls();
     await expect(early('a')).rejects.toMatchObject({
       code: 'E_UPSTREAM_UNAVAILABLE',
-      message: expect.stringContaining('run `stepwright sign-in crm`'),
+      message: expect.stringMatching(/: a person has to sign in: run `stepwright sign-in crm`$/),
     });
     const { code, out, err } = await signIn();
     expect([code, err]).toEqual([0, '']);
@@ -80,6 +80,15 @@ describe('a person who signs in', () => {
       'authorization_code',
       'refresh_token',
     ]);
+  });
+
+  test('may have several programs renew a token at the same time', async () => {
+    const { authorization, calls } = await protectedServer();
+    await signIn();
+    const programs = [calls(), calls(), calls()];
+    expect(await Promise.all(programs.map((call) => call('a')))).toEqual(['a', 'a', 'a']);
+    authorization.expire();
+    expect(await Promise.all(programs.map((call) => call('b')))).toEqual(['b', 'b', 'b']);
   });
 
   test('is asked again when the sign-in has ended', async () => {
@@ -122,6 +131,8 @@ describe('a person who signs in', () => {
     writeFileSync(path.join(folder, file), readFileSync(path.join(folder, file), 'utf8').slice(1));
     await expect(calls()('a')).rejects.toThrow('is damaged: remove it, and sign in again');
     expect(await signIn()).toMatchObject({ code: 1, err: expect.stringContaining('is damaged') });
+    expect(await command('crm', '--forget')).toMatchObject({ code: 0 });
+    expect(await signIn()).toMatchObject({ code: 0 });
   });
 });
 

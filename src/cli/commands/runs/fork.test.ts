@@ -145,7 +145,7 @@ describe('a fork with --real', () => {
     const { code, out, err } = await on('fork', id, '--at', '3', '--real', '--yes');
     expect([code, err]).toEqual([
       0,
-      expect.stringContaining('which the new run may make once more:\n  b: tool-b, retry safety none\n'),
+      expect.stringContaining('which the new run may make again:\n  b: tool-b, retry safety none\n'),
     ]);
     expect(err).toContain('effects of the other run, which this one does not undo:\n  a: tool-a\n');
     const [, ref = ''] = /run `([0-9a-f]{12})` begins/.exec(out) ?? [];

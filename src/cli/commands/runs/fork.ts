@@ -46,8 +46,8 @@ export const forkRun = storeCommand(
 
 Starts a new run where RUN was after entry N of its log. It has the results of the steps up to there, and undoes nothing
 of what RUN did. Tools are stubbed: the new run goes on in this process until it is over or waits, and is not kept.
-With --real it is kept in the store, and a server that uses the store goes on with it: it makes calls that RUN has made,
-once more. RUN itself is not changed. ${RUN}
+With --real it is kept in the store, and a server that uses the store goes on with it: it repeats calls that RUN has
+made. RUN itself is not changed. ${RUN}
 
 Options:
   --at N           the last entry of the log that the new run has, as \`stepwright runs events\` shows it
@@ -172,7 +172,7 @@ async function keep(
       `${
         repeated.length === 0
           ? 'The other run has made no call after this entry.'
-          : `The other run has made these calls, which the new run may make once more:\n${repeated
+          : `The other run has made these calls, which the new run may make again:\n${repeated
               .map(({ step_id, tool, retry_safety }) => `  ${step_id}: ${tool}, retry safety ${retry_safety}`)
               .join('\n')}`
       }\n`,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
@@ -21,6 +21,7 @@ import {
   selectResourceURL,
 } from '@modelcontextprotocol/client';
 import { defined } from '../../../graph/defined.js';
+import { clip } from '../../../graph/printable-text.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import type { ClientCredentials, Environment, HttpUpstream, SignIn } from '../../upstream/config.js';
 import { reasonOf, UpstreamError } from '../../upstream/port.js';
@@ -61,7 +62,8 @@ export function fetchWithTokens(name: string, server: HttpUpstream, secrets: Con
     try {
       await source.renew(refusal);
     } catch (error) {
-      throw new NoTokenError(reasonOf(error), { cause: error });
+      // With the cause, its text would be shown twice.
+      throw new NoTokenError(reasonOf(error));
     }
     if (source.token !== undefined) secrets.addToken(source.token);
   };
@@ -169,21 +171,25 @@ export class SignInFile {
     }
   }
 
-  /** Other processes read it at any time. */
+  /** Replaces parts of it at once: other processes read it at any time. */
   change(part: SignInRecord): void {
+    this.write({ ...this.read(), ...part });
+  }
+
+  write(record: SignInRecord): void {
     const folder = path.dirname(this.path);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
     const partial = `${this.path}.${process.pid}`;
-    writeFileSync(partial, JSON.stringify({ ...this.read(), ...part }), { mode: 0o600 });
+    writeFileSync(partial, JSON.stringify(record), { mode: 0o600 });
     renameSync(partial, this.path);
   }
 
-  /** Whether there was one. */
+  /** Also one that was damaged. Returns whether there was one. */
   remove(): boolean {
-    const { tokens } = this.read();
+    const existed = existsSync(this.path);
     rmSync(this.path, { force: true });
-    return tokens !== undefined;
+    return existed;
   }
 }
 
@@ -195,6 +201,8 @@ class SignInProvider implements OAuthClientProvider {
   readonly #file: SignInFile;
   readonly #state = randomUUID();
   #verifier = '';
+  /** Those that were used last. */
+  #tokens: StoredOAuthTokens | undefined;
   #discovery: OAuthDiscoveryState | undefined;
 
   constructor(
@@ -241,7 +249,8 @@ class SignInProvider implements OAuthClientProvider {
   }
 
   tokens(): StoredOAuthTokens | undefined {
-    return this.#file.read().tokens;
+    this.#tokens = this.#file.read().tokens;
+    return this.#tokens;
   }
 
   saveTokens(tokens: StoredOAuthTokens): void {
@@ -265,10 +274,12 @@ class SignInProvider implements OAuthClientProvider {
   }
 
   invalidateCredentials(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
-    const { port, tokens, clients } = this.#file.read();
     if (what === 'verifier' || what === 'discovery') return;
-    this.#file.remove();
-    this.#file.change(defined(what === 'client' ? { port, tokens } : { port, clients }));
+    const { port, tokens, clients } = this.#file.read();
+    if (what === 'client') this.#file.write(defined({ port, tokens }));
+    // Another process may have renewed them meanwhile, which made the refresh token of this one invalid.
+    else if (tokens?.access_token === this.#tokens?.access_token)
+      this.#file.write(defined({ port, clients }));
   }
 }
 
@@ -407,7 +418,9 @@ class Callback {
         if (code !== null) resolve({ code, ...defined({ iss: searchParams.get('iss') ?? undefined }) });
         else
           reject(
-            new Error(`the authorization server refuses: ${searchParams.get('error') ?? 'it gives no code'}`),
+            new Error(
+              `the authorization server refuses: ${clip(searchParams.get('error') ?? 'it gives no code')}`,
+            ),
           );
       });
     });

@@ -23,7 +23,7 @@ import {
 } from '@modelcontextprotocol/client/stdio';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import { clipText, escapeUnprintable } from '../../../graph/printable-text.js';
+import { clip, clipText, escapeUnprintable } from '../../../graph/printable-text.js';
 import type { UpstreamServer } from '../../upstream/config.js';
 import { pageSchema, readTools } from '../../upstream/listing.js';
 import { withLimit } from '../../upstream/long-timer.js';
@@ -300,8 +300,10 @@ function scopeText(
 ): string {
   if (requiredScope === undefined) return message;
   const isSignedIn = 'url' in server && server.auth !== undefined && 'signIn' in server.auth;
-  const repair = isSignedIn ? `: run \`stepwright sign-in ${name} --scope '${requiredScope}'\`` : '';
-  return `it needs the scope '${requiredScope}'${repair}`;
+  const scope = clip(requiredScope);
+  // A quote would end the text for a shell, and a server chooses it.
+  const isCommand = isSignedIn && !scope.includes("'");
+  return `it needs the scope '${scope}'${isCommand ? `: run \`stepwright sign-in ${name} --scope '${scope}'\`` : ''}`;
 }
 
 /** Whether no byte of a request has been sent. */
