@@ -11,9 +11,12 @@ import { registryOf, type Scenario } from './scenario.js';
 /** A case whose time passes only with the clock of its scenario. */
 const TAKES_TIME = /"(?:delayMs|timeoutMs|durationMs|until)":/;
 const HAS_NO_ANSWER = /-without-an-answer$/;
+/** How many of its items begin before one of them fails depends on how busy the machine is. */
+const IN_ANY_ORDER = 'foreach-fifty-items-fail';
 
 const plain = Object.entries(cases).filter(
   ([name, { graph, deadlineMs }]) =>
+    name !== IN_ANY_ORDER &&
     graph.task !== true &&
     deadlineMs === undefined &&
     !HAS_NO_ANSWER.test(name) &&
