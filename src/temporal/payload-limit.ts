@@ -10,6 +10,9 @@ const DEFAULT_BYTES = 2 * 1024 * 1024;
 /** For what is sent beside a value: a message has two of them at most, and is limited to twice as much. */
 const FRAME_BYTES = 16 * 1024;
 
+/** Of the codes of gRPC. */
+const NOT_FOUND = 5;
+
 /** What a value is to the run. */
 export type PayloadPart = 'input' | 'result' | 'state';
 
@@ -39,13 +42,20 @@ export class PayloadLimit {
     this.#codecs = codecs;
   }
 
-  /** The limit of a namespace. */
+  /**
+   * The limit of a namespace. That of Temporal itself, where the caller may not read it.
+   *
+   * @throws the SDK's error for a namespace that does not exist.
+   */
   static async of(
     { workflowService }: Frontend,
     { namespace, dataConverter = {} }: Pick<ResolvedOptions, 'namespace' | 'dataConverter'>,
   ): Promise<PayloadLimit> {
+    const described = await workflowService.describeNamespace({ namespace }).catch((error: unknown) => {
+      if ((error as { readonly code?: unknown }).code === NOT_FOUND) throw error;
+      return undefined;
+    });
     if (dataConverter.externalStorage !== undefined) return new PayloadLimit(Number.POSITIVE_INFINITY);
-    const described = await workflowService.describeNamespace({ namespace }).catch(() => undefined);
     const bytes = described?.namespaceInfo?.limits?.blobSizeLimitError?.toNumber() ?? 0;
     return new PayloadLimit((bytes > 0 ? bytes : DEFAULT_BYTES) - FRAME_BYTES, dataConverter.payloadCodecs);
   }

@@ -9,10 +9,8 @@ import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
 import type { Failure } from '../runtime/engine/contract.js';
 import { JournalFailedError } from '../runtime/runs/store/journal.js';
-import { StoreError } from '../runtime/runs/store/store-error.js';
-import { thrownText } from '../runtime/tools/exceptions.js';
 import { withCompression } from './compression.js';
-import { nameOf, type ResolvedOptions } from './options.js';
+import { type ResolvedOptions, unreachableStore } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
 import {
   type Nonce,
@@ -70,21 +68,22 @@ export class RunClient {
   static async connect(options: ResolvedOptions): Promise<RunClient> {
     const sdk = await loadSdk('client');
     const { address, namespace, taskQueue, tls, apiKey, metadata, dataConverter } = options;
-    const connection = await sdk.Connection.connect({
-      address,
-      ...defined({ tls, apiKey, metadata }),
-    }).catch((error: unknown) => {
-      throw new StoreError('unreachable', nameOf(options), thrownText(error), error);
-    });
-    const client = new sdk.Client({
-      ...{ connection, namespace },
-      dataConverter: withCompression(dataConverter),
-    });
-    const [limit, isSearchable] = await Promise.all([
-      PayloadLimit.of(connection, options),
-      hasSearchAttributes(connection, namespace),
-    ]);
-    return new RunClient(sdk, connection, client, { taskQueue, limit, isSearchable });
+    let connection: Connection | undefined;
+    try {
+      connection = await sdk.Connection.connect({ address, ...defined({ tls, apiKey, metadata }) });
+      const [limit, isSearchable] = await Promise.all([
+        PayloadLimit.of(connection, options),
+        hasSearchAttributes(connection, namespace),
+      ]);
+      const client = new sdk.Client({
+        ...{ connection, namespace },
+        dataConverter: withCompression(dataConverter),
+      });
+      return new RunClient(sdk, connection, client, { taskQueue, limit, isSearchable });
+    } catch (error) {
+      await connection?.close();
+      throw unreachableStore(options, error);
+    }
   }
 
   close(): Promise<void> {

@@ -33,10 +33,9 @@ import { secretsRefusal } from '../runtime/runs/run-stores.js';
 import { recorded } from '../runtime/runs/store/host-rows.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { RunMask } from '../runtime/secrets/run-mask.js';
-import { thrownText } from '../runtime/tools/exceptions.js';
 import { runRef } from '../runtime/tools/port.js';
 import { planLines } from '../runtime/trace/kinds.js';
-import { nameOf, type ResolvedOptions } from './options.js';
+import { type ResolvedOptions, unreachableStore } from './options.js';
 import { type RunArguments, type RunRequests, workflowIdsOf } from './protocol.js';
 import { type RemoteExecution, RunClient, type RunMemo } from './run-client.js';
 import { isTerminated, terminatedRun, terminatedSummary } from './terminated-run.js';
@@ -217,7 +216,7 @@ export class TemporalRunStore implements RunStore {
     await this.#worker.catch((error: unknown) => {
       this.#worker = undefined;
       if (error instanceof StoreError) throw error;
-      throw new StoreError('unreachable', nameOf(this.#temporal), thrownText(error), error);
+      throw unreachableStore(this.#temporal, error);
     });
   }
 

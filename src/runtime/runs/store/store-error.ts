@@ -60,7 +60,7 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
   name: (path, detail) => `'${path}' does not name a store: ${detail}`,
   no_package: (path, detail) => `the store needs '${path}', which could not be loaded: run \`${detail}\``,
   unreachable: (path, detail) =>
-    `the store '${path}' cannot be reached (${detail}): start its server, or correct the address`,
+    `the store '${path}' cannot be reached (${detail}): start its server, or correct its address, namespace, TLS or API key`,
   unsupported: (path, detail) => `the store '${path}' cannot do that: ${detail}`,
 };
 

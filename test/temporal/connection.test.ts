@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import {
+  connect,
+  constants,
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
+import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
+import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
+import { type TemporalOptions, temporal } from '../../src/temporal/index.js';
+import { describeTemporal, TemporalHost } from './host.js';
+
+/** `UNAUTHENTICATED` of gRPC. */
+const UNAUTHENTICATED = '16';
+
+describeTemporal('a Temporal server behind TLS that takes an API key', () => {
+  const requests: IncomingHttpHeaders[] = [];
+  const proxy = createSecureServer(TLS);
+  const host = new TemporalHost({ 'tool-a': () => ok('a') });
+  const options = (): TemporalOptions => ({
+    ...{ address: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, taskQueue: host.taskQueue },
+    ...{ bundlePath: inject('temporalBundle'), apiKey: 'the-key', metadata: { team: 'payments' } },
+    tls: { serverRootCACertificate: Buffer.from(TLS_AUTHORITY), serverNameOverride: 'spec.example.com' },
+  });
+  beforeAll(async () => {
+    const frontend = connect(`http://${inject('temporalAddress')}`);
+    proxy.on('stream', (stream: ServerHttp2Stream, headers) => {
+      if (headers.authorization !== 'Bearer the-key') {
+        const refusal = { 'grpc-status': UNAUTHENTICATED, 'grpc-message': 'the key is unknown' };
+        stream.respond({ 'content-type': 'application/grpc', ...refusal }, { endStream: true });
+        return;
+      }
+      requests.push(headers);
+      const { ':scheme': _, ':authority': __, ...rest } = headers;
+      const request = frontend.request(rest);
+      let trailers = {};
+      request.on('trailers', (received) => {
+        trailers = received;
+      });
+      request.on('response', (received, flags) => {
+        // An error of gRPC has no trailers: it is in the headers.
+        if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
+          stream.respond(received, { endStream: true });
+          return;
+        }
+        stream.once('wantTrailers', () => stream.sendTrailers(trailers));
+        stream.respond(received, { waitForTrailers: true });
+        request.pipe(stream);
+      });
+      request.on('error', () => stream.close());
+      stream.on('error', () => {}).on('close', () => request.close());
+      stream.pipe(request);
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    afterAll(() => {
+      frontend.destroy();
+      proxy.close();
+    });
+  });
+
+  test('has runs started and executed by a server with both', async () => {
+    const store = temporal(options()).open(host.options);
+    await store.open?.();
+    const run = { owner: ada, graph: graph(chain(call('a'), done('out', step('a')))), input: {} };
+    expect(envelopeIn(await store.start(run, host.waiter()))).toMatchObject({ result: 'a' });
+    await store.close?.();
+    const paths = requests.map(({ ':path': path = '', team }) => [path.split('/').at(-1), team]);
+    for (const method of ['ExecuteMultiOperation', 'PollWorkflowTaskQueue', 'PollActivityTaskQueue'])
+      expect(paths).toContainEqual([method, 'payments']);
+  }, 60_000);
+
+  test.each([
+    ['another key', { apiKey: 'other' }, 'the key is unknown'],
+    ['another namespace', { namespace: 'other' }, 'Namespace other is not found.'],
+  ])(
+    'cannot be reached with %s',
+    async (_what, wrong, why) => {
+      const store = temporal({ ...options(), ...wrong, worker: false }).open(host.options);
+      await expect(store.open?.()).rejects.toThrow(why);
+    },
+    60_000,
+  );
+});
