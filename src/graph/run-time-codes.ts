@@ -1,61 +1,169 @@
-import { factories, functions, resources, tools, upstream } from './run-time-codes/calls.js';
-import { expressions, prompts, specs, starts } from './run-time-codes/definitions.js';
-import { constructs, questions, runs, warnings } from './run-time-codes/runs.js';
-
-/** What one run-time code says to a reader, each in a sentence or two of Markdown. */
-interface RunTimeCodeEntry {
-  readonly meaning: string;
-  readonly cause: string;
-  readonly repair: string;
-}
-
-/** The codes by topic, in the order of its page. */
-export const runTimeCodeTopics = {
-  Tools: tools,
-  'Upstream servers': upstream,
-  'Requests and queries': factories,
-  Resources: resources,
-  Functions: functions,
-  Runs: runs,
-  'Branches, loops and undoing': constructs,
-  'Questions and answers': questions,
-  Expressions: expressions,
-  Prompts: prompts,
-  'Starting a server': starts,
-  'Spec files and profiles': specs,
-  Warnings: warnings,
-} as const satisfies Readonly<Record<string, Readonly<Record<string, RunTimeCodeEntry>>>>;
-
 /**
- * Every code that the product gives a run, a call or a request, in one place. A code is never given another meaning.
- * Codes that authors choose (`fail`, errors with a `code`) are not among them.
+ * Every code that the product gives a run, a call or a request. `docs/run-time-codes.md` says what each means, and is
+ * what `explain` shows. A code is never given another meaning. Codes that authors choose (`fail`, errors with a `code`)
+ * are not among them.
  */
-export const runTimeCodes = {
-  ...tools,
-  ...upstream,
-  ...factories,
-  ...resources,
-  ...functions,
-  ...runs,
-  ...constructs,
-  ...questions,
-  ...expressions,
-  ...prompts,
-  ...starts,
-  ...specs,
-  ...warnings,
-} as const;
-
-export type RunTimeCode = keyof typeof runTimeCodes;
+export type RunTimeCode =
+  // Tools
+  | 'E_TOOL_ERROR'
+  | 'E_TOOL_UNKNOWN'
+  | 'E_TOOL_FACTORY'
+  | 'E_INPUT_INVALID'
+  | 'E_SCHEMA_INVALID'
+  | 'E_OUTPUT_SCHEMA'
+  | 'E_RESULT_NOT_JSON'
+  | 'E_RESULT_TOO_LARGE'
+  | 'E_INPUT_TOO_LARGE'
+  | 'E_RESULT_SECRET'
+  | 'E_CLIENT_UNSUPPORTED'
+  | 'E_CLIENT'
+  | 'E_ELICIT_FORM'
+  | 'E_ELICIT_ANSWER'
+  | 'E_SCOPE'
+  | 'E_REFUSED'
+  | 'E_MIDDLEWARE'
+  // Upstream servers
+  | 'E_UPSTREAM_CONFIG'
+  | 'E_UPSTREAM_UNAVAILABLE'
+  | 'E_UPSTREAM_LOST'
+  | 'E_UPSTREAM_REFUSED'
+  | 'E_UPSTREAM_DRIFT'
+  // Requests and queries
+  | 'E_REST'
+  | 'E_SQL'
+  // Resources
+  | 'E_RESOURCE_READ'
+  | 'E_RESOURCE_UNKNOWN'
+  | 'E_RESOURCE_URI'
+  | 'E_RESOURCE_FACTORY'
+  // Functions
+  | 'E_FUNCTION'
+  | 'E_FUNCTION_UNKNOWN'
+  | 'E_FUNCTION_STALE'
+  // Runs
+  | 'E_FAIL'
+  | 'E_NOT_APPROVED'
+  | 'E_TIMEOUT'
+  | 'E_CALL_LOST'
+  | 'E_DEADLINE'
+  | 'E_CANCELLED'
+  | 'E_IDLE'
+  | 'E_STEP_LIMIT'
+  | 'E_STATE_SIZE'
+  | 'E_INPUT'
+  | 'E_DEPTH'
+  | 'E_JOURNAL'
+  | 'E_INTERNAL'
+  | 'E_NOT_PAUSED'
+  | 'E_NOT_REOPENED'
+  | 'E_UNFINISHED'
+  | 'E_WAITING'
+  | 'E_RUNNING'
+  // Branches, loops and undoing
+  | 'E_NO_MATCH'
+  | 'E_FOREACH_ITEMS'
+  | 'E_FOREACH_LIMIT'
+  | 'E_LOOP_LIMIT'
+  | 'E_PARTIAL_FAILURE'
+  | 'E_COMPENSATION'
+  | 'E_NOT_UNDOABLE'
+  | 'E_INHERITED'
+  | 'E_WAIT'
+  | 'E_NOT_TEXT'
+  | 'E_CALL_INPUT'
+  | 'E_COMPUTE_ARGUMENTS'
+  // Questions and answers
+  | 'E_MODEL_VALUE'
+  | 'E_WORK_SECRET'
+  | 'E_EXIT_CODE'
+  | 'E_ASK_OPTIONS'
+  | 'E_ASK_DECLINED'
+  | 'E_ASK_CANCELLED'
+  | 'E_ACTION_FAILED'
+  | 'E_NOBODY_TO_ASK'
+  | 'E_RESULT_SHAPE'
+  | 'RESULT_IS_ERROR'
+  | 'NO_OPEN_ACTION'
+  | 'AMBIGUOUS_ACTION'
+  | 'UNKNOWN_ACTION'
+  | 'ACTION_OF_AGENTS'
+  | 'WRONG_STEP'
+  | 'ACTION_EXPIRED'
+  | 'ACTION_CANCELLED'
+  | 'ALREADY_SUBMITTED'
+  | 'TOO_EARLY'
+  | 'WORKFLOW_CANCELLED'
+  | 'WORKFLOW_NOT_FOUND'
+  | 'NOT_PERMITTED'
+  | 'E_NO_ROLES'
+  | 'E_STORE_SECRETS'
+  | 'E_STORE'
+  | 'E_STORE_REPLACED'
+  | 'E_STORE_DAMAGED'
+  | 'E_STORE_VERSION'
+  | 'E_TASK_OVER'
+  | 'E_TASK_UNSUPPORTED'
+  | 'E_TASK_VARIABLES'
+  | 'E_TASK_VERSION'
+  | 'RESOURCE_EXHAUSTED'
+  // Expressions
+  | 'E_NOT_AN_OBJECT'
+  | 'E_REF_MISSING'
+  | 'E_TEXT_VALUE'
+  | 'E_KEY_TYPE'
+  | 'E_COMPARE_TYPES'
+  | 'E_NOT_A_BOOLEAN'
+  | 'E_NOT_A_LIST'
+  | 'E_UNDEFINED'
+  | 'E_VALUE'
+  | 'E_PARSE_JSON'
+  | 'E_ACCESS'
+  | 'E_OPERAND_TYPES'
+  | 'E_NUMBER'
+  | 'E_UNSAFE_INTEGER'
+  | 'E_ARGUMENT_TYPE'
+  | 'E_UNKNOWN_NAME'
+  | 'E_UNKNOWN_FUNCTION'
+  | 'E_ARITY'
+  | 'E_UNSUPPORTED'
+  | 'E_BUDGET'
+  // Prompts
+  | 'E_PROMPT'
+  | 'E_PROMPT_CONTENT'
+  | 'E_PROMPT_HANDLE'
+  | 'E_PROMPT_FACTORY'
+  | 'E_MISSING_TOOL'
+  | 'E_MISSING_RESOURCE'
+  | 'E_MISSING_WORKFLOW'
+  // Starting a server
+  | 'E_NOT_REGISTRABLE'
+  | 'E_NAME_TAKEN'
+  | 'E_TASK_STORE'
+  | 'E_TOOL_NAME'
+  | 'E_FUNCTION_OTHER'
+  | 'E_NESTED_WORKFLOW'
+  | 'E_SCHEMA'
+  | 'E_DEFAULT'
+  | 'E_GRAPH'
+  | 'E_ON_ERROR_TYPE'
+  // Spec files and profiles
+  | 'E_PROFILE_UNKNOWN'
+  | 'E_SPEC_INVALID'
+  | 'E_SPEC_NOT_ALLOWED'
+  | 'E_SPEC_FETCH'
+  | 'E_SPEC_HEADER'
+  | 'E_SPEC_OFF'
+  // Warnings
+  | 'W_STRINGIFIED'
+  | 'W_STORED'
+  | 'W_EXTRA_CALL'
+  | 'W_NOT_USED'
+  | 'W_NOT_UNDONE'
+  | 'W_OUTCOME_UNKNOWN'
+  | 'W_ITEMS_FAILED';
 
 /** What a caller should know although its request was not refused. */
 export interface RunWarning {
   readonly code: Extract<RunTimeCode, `W_${string}`>;
   readonly message: string;
-}
-
-/** The Markdown about one code, to follow a heading with the code. */
-export function runTimeCodeText(code: RunTimeCode): string {
-  const { meaning, cause, repair } = runTimeCodes[code];
-  return `${meaning}\n\n- Cause: ${cause}\n- Repair: ${repair}\n`;
 }

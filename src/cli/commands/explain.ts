@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { packageFile } from '../../formats/own-files.js';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
-import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
 import { Misuse, optionCommand, suggestionOrNames } from '../command-line.js';
 
 /** `stepwright explain CODE`: prints the page about a diagnostic, or what a run-time code means. */
@@ -24,12 +23,14 @@ Options:
       throw new Misuse('stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`');
     // `sw3001` and `3001` name the same code.
     const code = name.toUpperCase().replace(/^(?=\d+$)/, 'SW');
-    if (Object.hasOwn(runTimeCodes, code)) {
-      output.out(`# ${code}\n\n${runTimeCodeText(code as RunTimeCode)}`);
+    const sections = sectionsOf(await readFile(packageFile('docs/run-time-codes.md'), 'utf8'));
+    const section = sections.get(code);
+    if (section !== undefined) {
+      output.out(`# ${code}\n\n${section}`);
       return 0;
     }
     if (!Object.hasOwn(diagnosticTable, code)) {
-      const codes = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
+      const codes = [...Object.keys(diagnosticTable), ...sections.keys()];
       throw new Misuse(
         `stepwright: there is no code \`${name}\`${suggestionOrNames(nearestName(code, codes))}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
       );
@@ -38,3 +39,9 @@ Options:
     return 0;
   },
 );
+
+/** The text about each run-time code, by the headings of the page. */
+function sectionsOf(page: string): ReadonlyMap<string, string> {
+  const parts = page.split(/^##+ /m).map((part) => /^([A-Z_]+)\s+(.*?)\s*$/s.exec(part) ?? []);
+  return new Map(parts.flatMap(([, code, text]) => (code === undefined ? [] : [[code, `${text}\n`]])));
+}
