@@ -14,7 +14,6 @@ import {
 } from './schema-view.js';
 import { type Names, typeMismatch, typeOf } from './type-of.js';
 import { keysOf, UNKNOWN } from './value-type.js';
-/** A fault of an input in every run. */
 export type InputFault = { readonly key: string; readonly at: Expr } /** A key that the schema refuses. */ & (
   | { readonly kind: 'unknown'; readonly candidates: readonly string[]; readonly isSpread?: true }
   /** A key that the schema takes without naming it. */
@@ -25,7 +24,6 @@ export type InputFault = { readonly key: string; readonly at: Expr } /** A key t
   | { readonly kind: 'refused'; readonly value: string; readonly problem: string }
 );
 
-/** Names of which no type is known. */
 export const NO_TYPES: Names = {
   inputs: () => UNKNOWN,
   state: () => UNKNOWN,

@@ -97,7 +97,6 @@ export function formsMatching(item: ValueType, name: string, question: Expr): Va
   return formsAt(item, { ref, keys: [] }, narrowing) ?? UNKNOWN;
 }
 
-/** A position on a path. */
 interface Position {
   readonly ref: DataPath['ref'];
   readonly keys: readonly (string | number)[];
@@ -354,7 +353,6 @@ function rootKey({ root, path }: DataPath['ref']): string {
   return `${root} ${String(path[0])}`;
 }
 
-/** Whether a chain of reads has a `?.`. */
 export function isOptionalChain(expr: Expr): boolean {
   if (expr.kind !== 'get') return false;
   return expr.optional === true || isOptionalChain(expr.of);
@@ -412,7 +410,6 @@ export function askedElsewhere({ nodes }: WorkflowPlan): AskedElsewhere {
   };
 }
 
-/** A scope, and the scopes around it. */
 function scopesAround(scope: ScopePlan): readonly ScopePlan[] {
   return scope.container === undefined ? [scope] : [scope, ...scopesAround(scope.container.scope)];
 }

@@ -4,7 +4,6 @@ import type { FedInput } from '../graph/kinds/waits.js';
 import type { Graph } from '../graph/model.js';
 import { partSchema } from '../graph/part-schema.js';
 
-/** The types of JSON Schema. */
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
 /** How many keys of a view are remembered. */
@@ -163,7 +162,6 @@ export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | u
   });
 }
 
-/** The keys that every object of this view has. */
 export function requiredKeys(view: SchemaView): readonly string[] {
   return view.required;
 }

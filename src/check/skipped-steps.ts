@@ -206,7 +206,6 @@ function gatesIn(
   return gates;
 }
 
-/** The operands of a conjunction. */
 function conjunctsOf(when: Expr): string[] {
   return when.kind === 'and' ? when.items.flatMap(conjunctsOf) : [canonicalExpr(when)];
 }

@@ -48,7 +48,6 @@ export function where(names: Names, test: Expr, holds: boolean): Names {
   return { ...names, facts: [...(names.facts ?? []), { test, holds }] };
 }
 
-/** How any node settled. */
 export const SETTLED: ValueType = ofSchema(SETTLED_NODE);
 
 export type Locals = ReadonlyMap<string, ValueType>;

@@ -174,7 +174,6 @@ function valueOrAbsent(value: Expr | undefined, names: Names): ValueType {
   return value === undefined ? ABSENT : typeOf(value, names);
 }
 
-/** The type of a workflow's result. */
 export function resultTypeOf(graph: Graph, registered: CheckEnvironment): ValueType {
   return resultOf(graph, withTasks(registered, graph), noResults());
 }

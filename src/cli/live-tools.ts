@@ -11,7 +11,6 @@ export interface LiveServer {
   readonly url?: string;
 }
 
-/** Where the configuration is. */
 export interface ProjectChoice {
   readonly root?: string;
   readonly config?: string;

@@ -94,7 +94,6 @@ export async function withRegistries(
   }
 }
 
-/** Whether the options or a configuration name a registry. */
 export function namesRegistry({ root = '.', registry, config }: RegistryChoice): boolean {
   return (
     registry !== undefined || config !== undefined || existsSync(path.join(root, 'stepwright.config.json'))

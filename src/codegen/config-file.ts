@@ -107,7 +107,6 @@ const configSchema = z.strictObject({
     .describe('Registries to write. Default: `generated/registry.ts` of the files of the tsconfig.'),
 });
 
-/** The JSON Schema of the configuration. */
 export function configJsonSchema(): object {
   return z.toJSONSchema(configSchema, { io: 'input' });
 }

@@ -193,7 +193,6 @@ async function withSettings(
   return { value, diagnostics };
 }
 
-/** The upstream servers of a configuration. */
 export interface ConfiguredUpstream {
   readonly servers: UpstreamConfig;
   /** Whether the project has TypeScript, to which classes of their tools belong. */
@@ -267,7 +266,6 @@ async function namedRegistries(
   return { value: registries, diagnostics };
 }
 
-/** Finds the spec files of each registry. */
 async function specsOfAll(
   root: string,
   file: string,

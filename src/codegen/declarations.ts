@@ -238,7 +238,6 @@ export interface FunctionHandle {
   readonly place: SourceLocation;
 }
 
-/** A prompt after `link`. */
 export interface LinkedPrompt {
   readonly declaration: PromptDeclaration;
   /** In declaration order. */

@@ -34,7 +34,6 @@ export interface LinkedHints<T = ToolDeclaration> {
   readonly places: ReadonlyMap<T, HintPlaces>;
 }
 
-/** The hints under `upstream` of a configuration. */
 export function configuredHints(upstream: UpstreamConfig, document: JsonDocument): ConfiguredHints[] {
   return Object.entries(upstream).flatMap(([server, { hints: ofServer = {} }]) =>
     Object.entries(ofServer).map(([tool, hints]) => {

@@ -32,7 +32,6 @@ import type { SpecPlan } from './spec-plan.js';
 import { typeText } from './upstream/type-text.js';
 import type { OutputFile } from './writer.js';
 
-/** How spec files are read. */
 interface SpecReading {
   /** Absolute. */
   readonly root: string;

@@ -75,7 +75,6 @@ export interface ClassSyntax {
   readonly exportName?: string;
   /** The class it extends. */
   readonly base?: BaseSyntax;
-  /** The location of `abstract`. */
   readonly abstract?: SourceLocation;
   /** Where its type parameters are declared, from the first to the last. */
   readonly typeParameters?: SourceLocation;
@@ -280,7 +279,6 @@ export type SymbolSyntax =
     }
   | { readonly kind: 'unresolved'; readonly name: string; readonly from?: ImportedModule };
 
-/** How the project imports what a package exports. */
 export interface PackageImport {
   /** As written: `@acme/tools`. */
   readonly specifier: string;
@@ -290,7 +288,6 @@ export interface PackageImport {
   readonly module: string;
 }
 
-/** Identifies what is imported. */
 export function importKey({ module, name }: Pick<PackageImport, 'module' | 'name'>): string {
   return `${module}#${name}`;
 }

@@ -72,13 +72,11 @@ export type VerbWithOptions = Exclude<StepVerb, 'chain'>;
 /** All verbs: those of steps, and those that are values. */
 export const VERBS = Object.keys(FACTS) as readonly Verb[];
 
-/** The verbs of steps. */
 const STEP_VERBS = VERBS.filter((verb): verb is StepVerb => FACTS[verb].makes !== 'value');
 
 /** The verbs that get a node of their own inside the arguments of another one. */
 export const HOISTED_VERBS = ['read', 'ask.model'] as const satisfies readonly Verb[];
 
-/** The facts of a verb. */
 export function factsOf(verb: Verb): VerbFacts {
   return FACTS[verb];
 }
@@ -103,7 +101,6 @@ export function verbOf(syntax: ExpressionSyntax): Verb | undefined {
   return VERBS.find((verb) => verb === `${object.name}.${callee.name}`);
 }
 
-/** The verb of a call that makes a step. */
 export function stepVerbOf(syntax: ExpressionSyntax): StepVerb | undefined {
   const verb = verbOf(syntax);
   return STEP_VERBS.find((each) => each === verb);
@@ -280,12 +277,10 @@ export function endsAtOnce(syntax: ExpressionSyntax): boolean {
   return inner.kind === 'call' && neverGives(inner) && !HOISTED_VERBS.some((verb) => uses(inner, verb));
 }
 
-/** Whether an expression uses a verb anywhere. */
 export function uses(syntax: ExpressionSyntax, verb: Verb): boolean {
   return verbOf(syntax) === verb || partsOf(syntax).some((part) => uses(part, verb));
 }
 
-/** Whether an expression is a call of `fail`. */
 export function isFail(syntax: ExpressionSyntax): boolean {
   return stepVerbOf(unwrap(syntax)) === 'fail';
 }

@@ -19,7 +19,6 @@ import type { SourceLocation } from '../graph/source-location.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
 import { MANIFEST_HEADER } from './manifest.js';
 
-/** A file to write, all of it. */
 export interface OutputFile {
   /** Relative to the root, with `/`. */
   readonly file: string;

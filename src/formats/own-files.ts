@@ -17,7 +17,6 @@ export function programFile(name: string): string {
   return packageFile(isFromSource ? `src/${name}.ts` : `dist/${name}.js`);
 }
 
-/** The version of this package. */
 export function packageVersion(): string {
   const text = readFileSync(packageFile('package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;

@@ -70,7 +70,6 @@ export interface LoweredSpec {
   readonly document?: SpecDocument;
 }
 
-/** Reads a text and lowers it to graphs. */
 export async function lowerSpec(
   text: string,
   { file, format, limits }: Pick<ParseOptions, 'file' | 'format'> & { readonly limits?: TextLimits },

@@ -30,12 +30,10 @@ export function pointerKey(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The JSON pointer of a path. */
 export function pointerOf(path: readonly PropertyKey[]): string {
   return path.map((key) => `/${pointerKey(String(key))}`).join('');
 }
 
-/** The keys of a JSON pointer. */
 export function keysOf(pointer: string): string[] {
   const keys = pointer.split('/').slice(1);
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));

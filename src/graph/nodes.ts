@@ -104,7 +104,6 @@ export function ownResources(node: Node): readonly ResourceRef[] {
 
 const NO_RESOURCES: readonly ResourceRef[] = [];
 
-/** A body of a container. */
 export interface Body {
   /** The arm or branch it is; missing for the one body of a loop. */
   readonly arm?: string;
@@ -126,7 +125,6 @@ export function bodiesOf(node: Node): Body[] {
   return bodies;
 }
 
-/** Whether a failed item fails its loop. */
 export function failsByItem({ onItemError }: Pick<ForeachNode, 'onItemError'>): boolean {
   return onItemError === 'fail' || onItemError === 'settle';
 }
@@ -139,7 +137,6 @@ export function stopsAtFailure({
   return onItemError === 'fail' || (onItemError === 'settle' && concurrency === 1);
 }
 
-/** A node with other bodies. */
 export function withBodies(node: Node, change: (scope: Scope) => Scope): Node {
   const changed: Record<string, unknown> = {};
   const changeArm = (arm: ArmLike): ArmLike =>
@@ -166,7 +163,6 @@ export function nodesOf({ nodes }: { readonly nodes: readonly Node[] }): Node[] 
   return all;
 }
 
-/** All nodes of a graph and of its tasks. */
 export function nodesWithTasks({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tasks'>): Node[] {
   return [{ nodes }, ...tasks].flatMap(nodesOf);
 }

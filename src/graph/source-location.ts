@@ -34,7 +34,6 @@ export function locationOfExpr(
   return source === undefined || expr?.at === undefined ? source : { file: source.file, span: expr.at };
 }
 
-/** A related location, if it is known. */
 export function relatedLocation(
   message: string,
   place: SourceLocation | undefined,

@@ -10,7 +10,6 @@ import { nodesBefore } from '../plan/reachability.js';
 import { fallbackOf, sourcesOf } from '../print/shapes.js';
 import type { PlanningHints } from './tool.js';
 
-/** The use of a tool in workflows. */
 export interface ToolUse {
   /** Tools directly before it in half of the workflows that call it, or more: a habit of authors, and no law. */
   readonly oftenAfter: readonly string[];
@@ -18,7 +17,6 @@ export interface ToolUse {
   readonly requires: readonly string[];
 }
 
-/** A call of a tool in a workflow. */
 interface ToolCall {
   readonly tool: string;
   readonly planned: PlannedNode;

@@ -26,7 +26,6 @@ export function draftSpec(tools: readonly ToolDescription[], inference: Inferenc
   return [...head, 'workflows:', ...lines.map((line) => (line === '' ? '' : `  ${line}`)), ''].join('\n');
 }
 
-/** Alternatives of one process. */
 interface Process {
   /** The last tool of its first alternative. */
   readonly main: string;

@@ -12,7 +12,6 @@ import { rootOf, rootsOf, wordsOf } from './words.js';
 /** A workflow that a planner may choose. */
 export interface WorkflowChoice {
   readonly name: string;
-  /** Its tool, if it is one. */
   readonly tool?: string;
   readonly description: string;
   /** Whether none of its steps acts. Default: as its name says. */
@@ -288,7 +287,6 @@ for (const [index, [intent, verbs]] of GROUPS.entries())
   for (const verb of verbs.split(' '))
     if (!groupOf.has(rootOf(verb))) groupOf.set(rootOf(verb), { intent, index });
 
-/** How a question begins. */
 const QUESTION =
   /^(?:which|what|who|whom|whose|where|when|why|how|is|are|was|were|did|does|has|have|had|do (?:i|we|you|they)|am i|can i|may i|should i|any)\b/i;
 

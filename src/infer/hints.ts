@@ -5,7 +5,6 @@ import { CATEGORIES } from './lifecycle.js';
 import { type Arc, cyclesIn } from './order.js';
 import type { ToolDescription } from './tool.js';
 
-/** A fault of hints. */
 export type HintFault =
   /** `requires` or `next` of a tool names one that the list does not have. */
   | {

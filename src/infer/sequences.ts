@@ -238,7 +238,6 @@ function isDeclared({ evidence }: Edge): boolean {
   return evidence.some(({ kind }) => ['requires', 'next', 'use', 'phrase'].includes(kind));
 }
 
-/** The values that an edge is sure of. */
 export function linksOf({ evidence }: Edge): ValueLink[] {
   return evidence.flatMap(({ link, confidence }) =>
     link === undefined || confidence < ENOUGH ? [] : [link],

@@ -18,7 +18,6 @@ export interface PlanningHints {
   readonly examples?: readonly Json[];
 }
 
-/** A tool as a list of tools has it. */
 export interface ToolDescription {
   readonly name: string;
   readonly description?: string;

@@ -132,7 +132,6 @@ function toolCall(method: string, target: string | undefined): Attributes {
   };
 }
 
-/** How an operation failed. */
 interface OperationFault {
   readonly type?: string;
   /** The code that the peer gets. */

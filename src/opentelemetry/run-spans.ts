@@ -23,7 +23,6 @@ import type {
 } from '../runtime/tools/telemetry.js';
 import { errorType, type Instruments, safely, seconds, within } from './instruments.js';
 
-/** A span that is open. */
 interface OpenSpan {
   readonly span: Span;
   readonly context: Context;

@@ -129,7 +129,6 @@ export function partAddress<
 export interface InstanceTree<N, S> {
   /** The scope at the top. */
   readonly root: S;
-  /** A node of a scope. */
   node(scope: S, planned: PlannedNode): N;
   /** A part of a container, as `partAddress` says. */
   part(container: N, part: number): S;

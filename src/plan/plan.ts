@@ -133,7 +133,6 @@ export interface PlanFault {
   readonly node?: Node;
 }
 
-/** Every fault of a plan. */
 export const planFailures = {
   /** A node needs a feature that this version lacks; without it the graph would mean something else. */
   unsupported: (node: string, executor: string): PlanFailure => ({

@@ -94,7 +94,6 @@ function endsScope({ scope }: PlannedNode, fallback: string): boolean {
   return endsAlone(target.node);
 }
 
-/** Whether the kind of a node ends its scope. */
 function endsAlone({ kind }: Node): boolean {
   const { exit } = kinds[kind];
   return exit === 'failure' || exit === 'return';

@@ -27,13 +27,11 @@ export interface WorkflowPosition {
   readonly node?: { readonly planned: PlannedNode; readonly scope: ScopePosition };
 }
 
-/** A scope of a run. */
 export interface ScopePosition {
   readonly plan: ScopePlan;
   readonly workflow: WorkflowPosition;
 }
 
-/** The scope in which an expression is evaluated. */
 interface ExpressionScope {
   readonly frame: Frame;
   readonly scope: ScopePlan;
@@ -318,7 +316,6 @@ function valueAtPath(expr: Expr, [key, ...rest]: Path): Expr {
   return expr;
 }
 
-/** The value of an entry, or the spread value. */
 export function valueIn(entry: DictEntry): Expr {
   return 'key' in entry ? entry.value : entry.spread;
 }
@@ -333,7 +330,6 @@ function isDeclaredSecret(inputs: readonly Input[], name: string): boolean {
   return inputs.some((input) => input.name === name && input.secret === true);
 }
 
-/** Whether one path is a prefix of the other. */
 function overlap(one: Path, other: Path): boolean {
   const shared = Math.min(one.length, other.length);
   return one.slice(0, shared).every((key, index) => String(key) === String(other[index]));

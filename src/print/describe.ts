@@ -66,7 +66,6 @@ export function describeValue(value: Expr | undefined, attempt?: Attempt): strin
   return values === undefined ? printExpr(value) : values.map(printExpr).join(', otherwise ');
 }
 
-/** The fallback value of a node. */
 export function describeFallback(node: Node): string[] {
   const value = fallbackValue(node);
   return value === undefined ? [] : [`on failure: ${printExpr(value)}`];

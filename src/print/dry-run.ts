@@ -1,7 +1,6 @@
 import type { Json } from '../graph/json.js';
 import { durationText, inlineText } from '../graph/printable-text.js';
 
-/** A failure as it is shown. */
 interface ShownFailure {
   readonly code: string;
   readonly message: string;
@@ -96,7 +95,6 @@ function outlineOf(path: readonly ShownStep[]): Outline {
   return root;
 }
 
-/** The lines that a step is in. */
 function outerOf({ in: part }: ShownStep, opened: ReadonlyMap<string, Outline>): Outline | undefined {
   return part && (opened.get(partKey(part)) ?? opened.get(part.step_id));
 }

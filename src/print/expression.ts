@@ -240,7 +240,6 @@ function isPresenceOf(test: Expr, value: Expr): boolean {
   return tested.root === value.root && printRef(tested) === printRef(value);
 }
 
-/** A value, or another one where it is not there. */
 function printAlternatives(value: Expr, other: Expr | undefined): string {
   return other === undefined ? printExpr(value) : `${operand(value)} ?? ${operand(other)}`;
 }

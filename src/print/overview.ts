@@ -11,16 +11,13 @@ import { flowText } from './flow.js';
 /** The longest input that a step of an overview shows, in UTF-16 code units. */
 const INPUT_LIMIT = 200;
 
-/** A workflow of an overview. */
 export interface OverviewWorkflow {
   readonly graph: Graph;
-  /** Its tool, if it is one. */
   readonly tool?: string;
   /** The address of its details. */
   readonly uri: string;
 }
 
-/** What an overview says of tools. */
 export interface OverviewTool {
   readonly description: string;
   readonly requires: readonly string[];
@@ -29,7 +26,6 @@ export interface OverviewTool {
 /** What an overview needs to know of names. */
 export interface OverviewNames {
   toolNamed(name: string): OverviewTool | undefined;
-  /** The address of a resource, by its name. */
   addressOf(resource: string): string;
 }
 

@@ -2,7 +2,6 @@ import { defined } from '../graph/defined.js';
 import type { Input } from '../graph/model.js';
 import { singleLine } from '../graph/printable-text.js';
 
-/** What is listed of a registry, as data. */
 export interface ListedRegistry {
   readonly registry: string;
   readonly tools: readonly ListedEntry[];

@@ -2,7 +2,6 @@ import { type Answerer, describeAnswerers } from '../graph/answerers.js';
 import type { Json, JsonObject } from '../graph/json.js';
 import { singleLine } from '../graph/printable-text.js';
 
-/** A run in a list. */
 interface ListedRun {
   readonly run: string;
   readonly status: string;
@@ -13,7 +12,6 @@ interface ListedRun {
   readonly missing_capabilities?: readonly { readonly kind: string; readonly name: string }[];
 }
 
-/** A list of runs as a table, with a line for each. */
 export function runLines(runs: readonly ListedRun[]): string {
   const rows = runs.map(({ run, status, workflow, started_at, ended_at = '', ...waits }) => [
     ...[run, status, singleLine(workflow)],
@@ -97,7 +95,6 @@ export function metricsText(metrics: ShownMetrics): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** A run as it is shown. */
 interface ShownRun {
   readonly run: string;
   readonly status: string;
@@ -173,7 +170,6 @@ export function runText(shownRun: ShownRun): string {
 /** Who answers a question that names no one else. */
 const OWNER: readonly Answerer[] = [{ kind: 'owner' }];
 
-/** An event of a log on one line. */
 export function eventLine({ entry, at, kind, ...rest }: JsonObject): string {
   return `${entry}  ${at}  ${kind}  ${singleLine(JSON.stringify(rest))}\n`;
 }

@@ -66,7 +66,6 @@ export function valuesOf({ risky }: Attempt, value: Expr): readonly [Expr, Expr]
   return isThere ? [value.then, value.else] : undefined;
 }
 
-/** The fallback step of a node. */
 export function fallbackOf({ onError }: Node): string | undefined {
   return onError !== undefined && 'fallbackNode' in onError ? onError.fallbackNode : undefined;
 }

@@ -149,7 +149,6 @@ interface RunTarget {
   readonly workflows: readonly SpecWorkflow[];
 }
 
-/** The graph of the workflow that is run. */
 function graphOf({ registry, workflow, workflows }: RunTarget): Graph {
   const inFile = workflows.find(({ graph }) => graph.name === workflow)?.graph;
   const graph = inFile ?? ownProperty(registry.workflows, workflow)?.graph;

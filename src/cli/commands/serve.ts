@@ -66,7 +66,6 @@ interface ServeObserver {
   serving(server: RunningServer | RunningHttpServer, project: ServedProject): void;
 }
 
-/** What is served. */
 interface ServedProject extends OpenRegistry {
   /** With the store. */
   readonly options: ServerSettings & UntypedFactories;

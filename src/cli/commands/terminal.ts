@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline';
 import { withLimit } from '../../runtime/upstream/long-timer.js';
 import type { Output } from '../command-line.js';
 
-/** A person at a terminal. */
 export interface Terminal {
   print(text: string): void;
   /** A line of the person; undefined after the end of the input. */
@@ -122,7 +121,6 @@ function signalGroup({ pid }: ChildProcessWithoutNullStreams, signal: NodeJS.Sig
   }
 }
 
-/** The beginning of an output. */
 class OutputText {
   text = '';
   isCut = false;

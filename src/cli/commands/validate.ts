@@ -131,7 +131,6 @@ function lineOf({ code, message, place, edit }: Repairable): string {
   return escapeUnprintable(`${formatLocation(place)} - fixed ${code}: ${singleLine(message)}: ${written}`);
 }
 
-/** A diagnostic with a repair. */
 export type Repairable = Diagnostic & Required<Pick<Diagnostic, 'edit' | 'place'>>;
 
 function isRepairable(diagnostic: Diagnostic): diagnostic is Repairable {

@@ -44,7 +44,6 @@ export function printLiteral(value: Literal, indent = 0, column = indent): strin
   return new Printer().print(value, indent, column);
 }
 
-/** Prints one value. */
 class Printer {
   /** Each collection on one line: one that does not fit is asked for again inside every other one. */
   readonly #lines = new Map<object, string | undefined>();

@@ -24,7 +24,6 @@ import {
 
 type Report = (diagnostic: Diagnostic) => void;
 
-/** The fields of a workflow, by role. */
 export interface Fields extends Pick<WorkflowDeclaration, 'args' | 'steps' | 'faultyFields'> {
   /** Fields that are neither an argument nor a step, and have no stepwright decorator. */
   readonly plainFields: readonly FieldSyntax[];

@@ -99,7 +99,6 @@ function oneOf(...values: readonly string[]): OptionRule {
   return { accepts: (value) => values.some((each) => each === value), expected };
 }
 
-/** An object with rules for its own options. */
 function object(expected: string, inner: OptionRules): OptionRule {
   return { accepts: isJsonObject, expected, inner };
 }

@@ -14,7 +14,6 @@ import {
   optionRules,
 } from './options.js';
 
-/** A decorator of this package. */
 export interface OwnDecorator {
   readonly name: DecoratorName;
   readonly syntax: DecoratorSyntax;

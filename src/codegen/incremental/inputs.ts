@@ -35,7 +35,6 @@ export const variableRead = (name: string): string => `env ${name}`;
 /** The read of how Node.js finds modules. */
 export const CONDITIONS_READ = 'conditions ';
 
-/** The read of `sourceNames` of a project. */
 export const namesRead = (without: readonly string[], patterns: SourcePatterns): string =>
   `names ${JSON.stringify([without, patterns])}`;
 
@@ -112,7 +111,6 @@ export function manifestsIn(folder: string): readonly string[] {
   return MANIFESTS.map((name) => path.join(folder, name));
 }
 
-/** Those in a folder and in all above it. */
 export function manifestsAbove(folder: string): readonly string[] {
   const above = path.dirname(folder);
   return above === folder ? manifestsIn(folder) : [...manifestsIn(folder), ...manifestsAbove(above)];

@@ -32,7 +32,6 @@ interface Entry {
   readonly isObject?: boolean;
 }
 
-/** Where a memo is saved. */
 export interface MemoFile {
   /** Of the project's cache. */
   readonly folder: string;

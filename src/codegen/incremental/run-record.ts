@@ -13,7 +13,6 @@ import { type OutputFile, writeIfPermitted } from '../writer.js';
 import { type Inputs, marksIn, stateOf } from './inputs.js';
 import { cacheFolder, Memo, type MemoFile, sha256 } from './memo.js';
 
-/** Which run it is. */
 export interface RunName {
   /** Absolute path of the project, links resolved. */
   readonly root: string;
@@ -82,7 +81,6 @@ function stampsIn(folder: string): readonly string[] {
 /** How many former checksums of a registry are kept: a program that was built before codegen ran has one of them. */
 const MOST_CHECKSUMS = 20;
 
-/** What the sources of a run are read off. */
 interface RunSources {
   readonly inputs: Inputs;
   /** `sourceNames` without the registries, when the run began. */

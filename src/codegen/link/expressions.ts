@@ -485,7 +485,6 @@ function lowerErrorField(
   return undefined;
 }
 
-/** All of it, as an object. */
 function lowerWholeError(at: Span): Expr {
   return { kind: 'dict', at, entries: ERROR_FIELDS.map((key) => ({ key, value: field(key, at) })) };
 }

@@ -306,7 +306,6 @@ export class Functions {
     return name === this.#nameOf(ownName, file);
   }
 
-  /** The functions of these names. */
   named(names: readonly string[]): readonly FunctionHandle[] {
     return [...new Set(names)].flatMap((name) => this.#handles.get(name) ?? []);
   }

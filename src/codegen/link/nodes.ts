@@ -54,7 +54,6 @@ export interface NodeOrder {
   readonly join: JoinRule;
 }
 
-/** A node that a step makes. */
 export interface StepNode extends Attempts {
   readonly id: string;
   readonly core: NodeCore;
@@ -98,7 +97,6 @@ export interface StepOutcome {
   readonly standIn?: (value: Expr) => Expr;
 }
 
-/** The value of a node, by its id. */
 export function nodeValue(id: string): Expr {
   return { kind: 'ref', root: 'steps', path: [id] };
 }
@@ -138,7 +136,6 @@ export function guarded(outcome: StepOutcome, condition: Expr): StepOutcome {
   };
 }
 
-/** The node that has the id of its step. */
 export function ownNode(nodes: readonly StepNode[]): StepNode | undefined {
   return nodes.findLast(({ settled, selected }) => settled === undefined && selected === undefined);
 }
@@ -146,7 +143,6 @@ export function ownNode(nodes: readonly StepNode[]): StepNode | undefined {
 /** The properties of a node that its step decides. */
 export type NodeDetails = Pick<Node, 'title' | 'guidance' | 'summary'>;
 
-/** A node as the graph has it. */
 export function finishNode(
   { id, core, conditions, retry, timeoutMs, onError, compensate, executor, writes, source }: StepNode,
   { after, join }: NodeOrder,
@@ -292,7 +288,6 @@ export class NodeIds {
   }
 }
 
-/** A key as a part of an id. */
 export function idPart(key: string | number): string {
   return String(key).replace(/[^\p{ID_Continue}$-]/gu, '-');
 }
@@ -372,7 +367,6 @@ const VALUE: Settling = {
   hint: 'name the step that the value comes from',
 };
 
-/** How a step with these nodes settles. */
 export function settlingOf(nodes: readonly StepNode[]): Settling {
   const own = nodes.filter(({ hoisted, settled, selected }) => !hoisted && !settled && !selected);
   const [only, ...others] = own;

@@ -22,7 +22,6 @@ import type { Tsconfig } from '../source/tsconfig.js';
 import { isForeign, type OutputFile } from '../writer.js';
 import { readObject } from './classes.js';
 
-/** The sources of a package. */
 interface PackageSources {
   readonly host: Pick<SourceHost, 'exportedClasses'>;
   /** Those of the registry, relative to the root. */
@@ -115,7 +114,6 @@ function fileFaults(
   });
 }
 
-/** What goes into a manifest. */
 interface ManifestContent extends Pick<RegistryContent, 'tools' | 'resources'> {
   readonly package: { readonly name: string; readonly version: string };
   exportsOf(handle: ClassHandle): readonly ManifestExport[];
@@ -251,7 +249,6 @@ function sourcesOf(target: string, { folder, sources, outDirs, rootDir }: Packag
 
 const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
-/** A manifest to write, and the package that it is of. */
 export interface ManifestPlan {
   /** Relative to the root, with `/`. */
   readonly file: string;
@@ -259,7 +256,6 @@ export interface ManifestPlan {
   readonly folder: string;
   readonly name: string;
   readonly version: string;
-  /** The object in its `package.json`. */
   readonly packageFile: JsonObject;
 }
 

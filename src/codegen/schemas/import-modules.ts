@@ -259,7 +259,6 @@ function heapLimitMb(memoryMb: number): number {
 
 const CHILD = 'codegen/schemas/child';
 
-/** What modules are recalled from. */
 export interface ModuleMemory {
   readonly memo: Memo;
   readonly states: States;

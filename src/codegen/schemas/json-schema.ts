@@ -193,7 +193,6 @@ interface ZodSchema {
   readonly _zod: { readonly def: ZodDefinition; readonly bag?: { readonly patterns?: Iterable<RegExp> } };
 }
 
-/** Corrects what zod writes of one schema. */
 function adaptSchema({ zodSchema, jsonSchema }: OverrideContext, side: SchemaSide): void {
   const { def } = (zodSchema as ZodSchema)._zod;
   switch (def.type) {

@@ -33,7 +33,6 @@ import type { LoaderSettings } from './loader/compile.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
 import { needsTypes, notRead, type ToolReading, toolReading } from './tool-reading.js';
 
-/** How the modules are read. */
 export interface ReadSchemasOptions {
   /** Absolute path of the project, links resolved. */
   readonly root: string;

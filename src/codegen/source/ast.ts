@@ -6,7 +6,6 @@ import type { Names } from './names.js';
 import type { Compiler, Modules } from './program.js';
 import { ts } from './typescript.mjs';
 
-/** What a function calls. */
 export interface Calls {
   readonly verb?: VerbCall;
   /** The declarations of what else is called, as far as they are functions of the project. */

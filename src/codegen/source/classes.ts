@@ -344,7 +344,6 @@ function mayHave(node: ts.ClassLikeDeclaration, name: string): boolean {
   return isNamed || others.some((other) => other !== node);
 }
 
-/** Whether a constructor declares a property by a parameter. */
 function declares({ parameters }: ts.ConstructorDeclaration, name: string): boolean {
   return parameters.some((each) => each.modifiers !== undefined && each.name.getText() === name);
 }

@@ -49,7 +49,6 @@ export class FileGraph {
     this.#fileAt = fileAt;
   }
 
-  /** The import cycles of each file that has one. */
   cycles(): ReadonlyMap<string, readonly ImportCycle[]> {
     const imports = [...this.#reached()].map(([file, { links }]): [string, readonly Import[]] => [
       file,

@@ -297,7 +297,6 @@ export function linksOf(context: HostContext, source: ts.SourceFile, isRemembere
   return { imports, modules: [...modules], endings, surface, ...(isOpen ? { isOpen } : {}) };
 }
 
-/** The path of the module. */
 function moduleOf(context: HostContext, specifier: ts.Expression | undefined): string | undefined {
   return specifier !== undefined && ts.isStringLiteral(specifier)
     ? context.modules.ownFile(specifier)

@@ -22,7 +22,6 @@ export function declarationsOf(name: ts.Identifier, meaning: Meaning): readonly 
   return undefined;
 }
 
-/** The declarations at the top level of a file. */
 export function topLevelOf(source: ts.SourceFile, name: string): readonly ts.Declaration[] | undefined {
   return tableOf(source)?.get(name);
 }
@@ -78,7 +77,6 @@ function tableOf(scope: ts.Node): Table | undefined {
   return table;
 }
 
-/** The declarations of a node that is a scope. */
 function declaredIn(scope: ts.Node): readonly ts.Declaration[] | undefined {
   if (ts.isSourceFile(scope)) return [...scope.statements.flatMap(ofStatement), ...hoisted(scope)];
   if (ts.isBlock(scope) || ts.isModuleBlock(scope)) return scope.statements.flatMap(ofStatement);

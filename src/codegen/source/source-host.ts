@@ -41,7 +41,6 @@ export interface SourceMemory {
   readonly resolution: string;
 }
 
-/** What was read of a file. */
 interface FileReading {
   /** Without its cycles, which other files make. */
   readonly syntax: SourceFileSyntax;

@@ -82,7 +82,6 @@ interface ParsedTsconfig {
   readonly parsed: ts.ParsedCommandLine;
 }
 
-/** A project of a solution. */
 interface SolutionProject extends ParsedTsconfig {
   /** Whether it has classes of tools or workflows, as far as imports tell. */
   readonly hasSources: boolean;

@@ -126,7 +126,6 @@ function declarationsOf(
   return symbol?.declarations ?? [];
 }
 
-/** The JSDoc of a property. */
 export function notesOfSymbol(context: HostContext, property: ts.Symbol): TypeNotes | undefined {
   return notesOfDeclarations(context, property.declarations ?? []);
 }

@@ -10,7 +10,6 @@ import { Identifier, type Literal, type LiteralObject, printLiteral, printString
 import { objectRoot } from '../schemas/json-schema.js';
 import { docComment, typeText } from './type-text.js';
 
-/** What classes are made of. */
 export interface ClassesRequest {
   /** The name of the server in the configuration. */
   readonly server: string;

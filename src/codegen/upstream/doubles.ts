@@ -8,7 +8,6 @@ import {
 import { classesHeader, usableTools } from './classes.js';
 import { propertyName } from './type-text.js';
 
-/** What doubles are made of. */
 export interface DoublesRequest {
   /** The name of the server in the configuration. */
   readonly server: string;

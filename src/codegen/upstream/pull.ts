@@ -68,7 +68,6 @@ export async function pullServer(
   return { ...(await writePulled(root, outputs)), notes };
 }
 
-/** A file of `pull`. */
 export interface PulledFile extends OutputFile {
   /** Whether `pull` has written a text. Default: it has written what begins with the same line. */
   readonly isOurs?: (present: string) => boolean;

@@ -93,7 +93,6 @@ export class Scope {
   }
 }
 
-/** The name of what a step does. */
 function nameOf(step: StepDefinition, workflow: string, registered: Registered | undefined): string {
   switch (step.kind) {
     case 'call':

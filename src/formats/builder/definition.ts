@@ -28,7 +28,6 @@ export type WorkflowDetails = Pick<
   'title' | 'domain' | 'version' | 'expose' | 'scopes' | 'failFast' | 'onFailure' | 'task' | 'taskSupport'
 >;
 
-/** The result of a workflow. */
 export interface ResultDefinition {
   readonly value: ResultValue;
   /** Id of the node. Default: `output`, with a number if that is taken. */
@@ -65,7 +64,6 @@ export type StepDefinition =
   | ShellDefinition
   | DelegateDefinition;
 
-/** A step that calls a tool. */
 export interface CallDefinition extends StepDetails {
   readonly kind: 'call';
   readonly tool: ToolLike;
@@ -78,7 +76,6 @@ export interface CallDefinition extends StepDetails {
   readonly compensate?: CallDefinition;
 }
 
-/** A step that reads a resource. */
 export interface ReadDefinition extends StepDetails {
   readonly kind: 'read';
   readonly source: AddressedSource;
@@ -323,7 +320,6 @@ const STEPS: ReadonlySet<unknown> = new Set([
 
 const VALUES: ReadonlySet<AskNode['mode']> = new Set(['yield', 'model']);
 
-/** The sources of a step, with what each is for. */
 function sourcesOf(step: StepDefinition): readonly { readonly name: string; readonly source: unknown }[] {
   switch (step.kind) {
     case 'call':

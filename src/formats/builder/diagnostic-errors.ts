@@ -64,7 +64,6 @@ export function graphErrors(
   });
 }
 
-/** The parameters of the message of a diagnostic with this code. */
 function paramsOf<C extends DiagnosticCode>({ params }: Diagnostic): DiagnosticParams<C> {
   return params as unknown as DiagnosticParams<C>;
 }

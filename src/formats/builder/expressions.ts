@@ -121,7 +121,6 @@ function substitute(part: unknown, value: RefExpr, at: Span): unknown {
   return { ...Object.fromEntries(parts), ...(kind === undefined ? {} : { at }) };
 }
 
-/** Makes the expression that reads a path from a value. */
 export function readPath(value: Expr, path: readonly (string | number)[], at: Span): Expr {
   return path.reduce<Expr>((of, key) => readKey(of, { kind: 'literal', value: key, at }, { at }), {
     ...value,

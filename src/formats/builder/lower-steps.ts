@@ -28,7 +28,6 @@ import { bindingError } from './names.js';
 import { type DataSource, isDataSource } from './sources.js';
 import { Functions, resolveResource, resolveTool, signatureOf } from './tools-and-resources.js';
 
-/** The result of lowering a transform. */
 type LoweredTransform =
   /** The value of the step: its output if there is no transform, `undefined` for an invalid one. */
   | { readonly kind: 'value'; readonly value: Expr | undefined }

@@ -25,7 +25,6 @@ type ComputedSource = Extract<DataSource, { kind: 'computed' }>;
 /** The value in place of one whose error has been reported. */
 const ABSENT: Expr = { kind: 'literal' };
 
-/** A reference to the value of a node. */
 export function nodeValue(id: string): RefExpr {
   return { kind: 'ref', root: 'steps', path: [id] };
 }

@@ -24,7 +24,6 @@ export interface Dialect {
   readonly xml?: XmlMapping;
 }
 
-/** The workflows of a document. */
 export interface LoweredDocument {
   readonly domain: Domain;
   /** In the order of writing. Faulty parts are left out. */

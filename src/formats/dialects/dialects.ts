@@ -16,7 +16,6 @@ const DIALECTS: readonly Dialect[] = [
 
 const DEFAULT: Dialect = orchestrator;
 
-/** How documents in XML are read. */
 export const XML_MAPPINGS = DIALECTS.flatMap(({ xml }) => xml ?? []);
 
 /** The meaning of repeated keys, in whichever dialect they have one: documents are read before it is known. */

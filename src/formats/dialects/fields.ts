@@ -46,7 +46,6 @@ export class Fields {
     return this.#byName.get(name);
   }
 
-  /** The value of a key. */
   value(name: string): Located | undefined {
     return this.#byName.get(name)?.value;
   }
@@ -94,7 +93,6 @@ export class Fields {
     return undefined;
   }
 
-  /** Reads `task` and `task_support` of a workflow. */
   task(): Pick<Graph, 'task' | 'taskSupport'> {
     const taskSupport = this.oneOf('task_support', TASK_SUPPORT);
     return { ...(this.boolean('task') === true ? { task: true } : {}), ...defined({ taskSupport }) };
@@ -146,7 +144,6 @@ function singularOf(name: string): string {
   return name.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
-/** The value as an object. Any other value is reported. */
 export function expectMap(reports: Reports, value: Located, what: string): LocatedMap | undefined {
   if (value.kind === 'map') return value;
   reports.report('SW5006', value, { what, expected: 'an object', actual: describeLocated(value) });

@@ -430,7 +430,6 @@ export class ValueLowering {
   }
 }
 
-/** Names of other languages and kinds. */
 function otherKind(name: string, kind: string): string | undefined {
   if (kind !== 'filter' && FILTERS.has(name)) return `write it as a filter: \`| ${name}\``;
   if (kind !== 'method' && METHODS.has(name)) return `write it as a method: \`.${name}()\``;

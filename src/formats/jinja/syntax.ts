@@ -41,7 +41,6 @@ export interface Applied extends Name {
   readonly named: readonly { readonly name: Name; readonly value: Syntax }[];
 }
 
-/** An expression. */
 export type Syntax = Place &
   (
     | { readonly kind: 'literal'; readonly value: string | number | boolean | null }

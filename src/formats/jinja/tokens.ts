@@ -69,7 +69,6 @@ export type Piece =
 const OPENING = /\{\{|\{%|\{#/g;
 const CLOSINGS = { '{{': '}}', '{%': '%}' } as const;
 
-/** Whether a text has anything of a template in it. */
 export function hasTemplate(text: string): boolean {
   return /\{[{%#]/.test(text);
 }

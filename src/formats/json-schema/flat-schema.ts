@@ -13,7 +13,6 @@ const COMBINATORS = ['oneOf', 'anyOf', 'allOf'] as const;
 /** A keyword that combines schemas. Some hosts refuse a request with a tool that has one at the top of its input. */
 export type Combinator = (typeof COMBINATORS)[number];
 
-/** The combinators at the top of a schema. */
 export function combinatorsOf(schema: JsonSchema): readonly Combinator[] {
   return COMBINATORS.filter((keyword) => Array.isArray(schema[keyword]));
 }

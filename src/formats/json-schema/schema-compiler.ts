@@ -6,7 +6,6 @@ import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../grap
 import { currentSchema, mapSubschemas } from './dialect.js';
 import { patternOf, readPattern } from './regular-expression.js';
 
-/** A fault of a schema. */
 export interface SchemaFault {
   /** JSON pointer into the schema, '' for the whole. */
   readonly pointer: string;

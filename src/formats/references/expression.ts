@@ -89,7 +89,6 @@ export function parseExpression(
   }
 }
 
-/** Makes the expressions of references. */
 interface References {
   reference(text: LocatedText, token: ReferenceToken, find: 'strict' | 'optional'): Expr;
 }

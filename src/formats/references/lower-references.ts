@@ -54,7 +54,6 @@ export class ReferenceLowering {
     return this.#template(located, parts);
   }
 
-  /** The reference of a token of a text. */
   reference(located: LocatedText, token: ReferenceToken, find: Find): Expr {
     const at = this.#spanIn(located, token);
     const { name, keys } = token;

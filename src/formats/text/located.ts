@@ -49,7 +49,6 @@ export interface LocatedEntry {
   readonly value: Located;
 }
 
-/** Finds an entry of a map. */
 export function entryOf(map: LocatedMap, name: string): LocatedEntry | undefined {
   return map.entries.find(({ key }) => key.value === name);
 }
@@ -125,7 +124,6 @@ export class SourceText {
     return { file: this.file, span: this.span(start, end), ...defined({ pointer }) };
   }
 
-  /** The location of a value. */
   placeOf({ start, end, pointer }: LocatedBase): SourceLocation {
     return this.place(start, end, pointer);
   }

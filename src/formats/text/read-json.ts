@@ -39,7 +39,6 @@ export function readJson(source: SourceText, limits: TextLimits, repeatedKey?: R
   }
 }
 
-/** What a lenient reading gives. */
 interface LenientJson {
   /** Missing for an empty text, and with a fault. */
   readonly root?: Located;

@@ -35,7 +35,6 @@ const EXTENSIONS: Readonly<Record<string, TextFormat>> = {
   '.xml': 'xml',
 };
 
-/** The format of a file by its extension. */
 export function formatOf(file: string): TextFormat | undefined {
   return EXTENSIONS[/\.[^./\\]+$/.exec(file)?.[0].toLowerCase() ?? ''];
 }

@@ -9,7 +9,6 @@ import {
 } from './located.js';
 import { overLimit, type ReadText, type Refusal, Reports, refused, type TextLimits } from './reading.js';
 
-/** An element of XML. */
 export interface XmlElement {
   readonly name: string;
   /** The name in the start tag, as a range of offsets. */

@@ -15,7 +15,6 @@ export interface ReadText {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads a text of one format. */
 export type Reader = (
   source: SourceText,
   limits: TextLimits,
@@ -79,7 +78,6 @@ export class Reports {
     if (!isRefused) this.#all.push(diagnostic(code, place, params, details));
   }
 
-  /** Reports a fault at a span. */
   reportAt<C extends DiagnosticCode>(
     code: C,
     span: Span,
@@ -178,7 +176,6 @@ export interface TextLimits {
   readonly attributes: number;
 }
 
-/** Limits of files of the project. */
 export const FILE_LIMITS: TextLimits = {
   length: 1_048_576,
   depth: 64,
@@ -188,7 +185,6 @@ export const FILE_LIMITS: TextLimits = {
   attributes: 64,
 };
 
-/** Limits of text that others wrote. */
 export const UNTRUSTED_LIMITS: TextLimits = { ...FILE_LIMITS, length: 262_144 };
 
 /** Limits of XML: it is read more slowly. */

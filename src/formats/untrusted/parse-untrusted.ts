@@ -9,12 +9,10 @@ import { checkSpecs, type ParseOptions, type SpecWorkflows } from '../spec-files
 import { SourceText } from '../text/located.js';
 import { Reports, UNTRUSTED_LIMITS } from '../text/reading.js';
 
-/** The text that the child reads. */
 export interface ChildRequest extends Pick<ParseOptions, 'file' | 'format'> {
   readonly text: string;
 }
 
-/** The result of the child. */
 export interface ChildResponse {
   readonly diagnostics: readonly Diagnostic[];
   readonly document?: SpecDocument;

@@ -165,7 +165,6 @@ function segment(key: string | number, at: Span | undefined): PathSegment {
   return at === undefined ? { key } : { key, at };
 }
 
-/** A reference in a tree. */
 export interface Reference {
   readonly ref: RefExpr;
   /** True where the author provides for its absence (see `Child`): such a reference only orders. */

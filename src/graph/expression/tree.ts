@@ -131,7 +131,6 @@ interface NotExpr extends ExprBase {
 
 export type ArithmeticOp = 'add.js' | 'sub' | 'mul' | 'div' | 'mod.js' | 'pow' | PythonArithmetic;
 
-/** The operators of Python. */
 export type PythonArithmetic =
   | 'add.py'
   | 'sub.py'

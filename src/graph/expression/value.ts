@@ -179,14 +179,12 @@ export class Unknown {
     return this.#options.isUnavailable === true;
   }
 
-  /** What is read from it by a key. */
   at(key: string | number): Json {
     return this.#options.text === undefined
       ? asJson(this)
       : asJson(new Unknown(this.#options, [...this.#path, key]));
   }
 
-  /** Its placeholder. */
   toJSON(): string {
     return this.#options.text?.(this.#path) ?? describeComputed(this.sources);
   }

@@ -203,10 +203,8 @@ export const kinds = {
 
 type Kinds = typeof kinds;
 
-/** The kinds whose value is made of the values of others. */
 export type DerivedKind = { [K in NodeKind]: Kinds[K]['value'] extends 'derived' ? K : never }[NodeKind];
 
-/** Whether a node's value is made of the values of others. */
 export function hasDerivedValue(node: Node): node is Extract<Node, { kind: DerivedKind }> {
   return kinds[node.kind].value === 'derived';
 }
@@ -217,7 +215,6 @@ export function workOf(node: Worker<Node>): 'call' | 'function' | 'none' {
   return typeof work === 'function' ? work(node) : work;
 }
 
-/** The descriptor of a node's kind. */
 export function kindOf<N extends Node>({ kind }: N): AnyDescriptor<N> {
   return kinds[kind] as unknown as AnyDescriptor<N>;
 }

@@ -30,7 +30,6 @@ export function defaultCapMs(delayMs: number): number {
   return Math.max(60_000, delayMs);
 }
 
-/** A retry as the graph has it. */
 export function retryFromAttempts({
   attempts,
   delayMs = 0,
@@ -58,7 +57,6 @@ export interface Compensation {
   readonly ignoreError?: boolean;
 }
 
-/** What nodes of all kinds have. */
 export interface NodeBase {
   /** Unique in its graph, nested scopes included. */
   readonly id: string;

@@ -346,7 +346,6 @@ export interface DelegateNode extends NodeBase {
   readonly prompt: Expr;
   /** Tools that the agent may use. Default: its own. */
   readonly tools?: readonly string[];
-  /** Schema of `response`. */
   readonly responseSchema?: JsonSchema;
 }
 

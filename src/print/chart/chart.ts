@@ -60,7 +60,6 @@ export interface Chart {
   readonly group: ChartGroup;
 }
 
-/** What a chart knows of a tool. */
 export interface ChartTool {
   readonly description?: string;
   readonly outputSchema?: unknown;

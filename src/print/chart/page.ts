@@ -5,14 +5,12 @@ import type { Chart, ChartBox } from './chart.js';
 import { PAGE_SCRIPT, PAGE_STYLE } from './page-script.js';
 import { type BoxState, CHART_STYLE, printLegend, printParts } from './svg.js';
 
-/** A workflow on a page. */
 export interface PageChart {
   readonly chart: Chart;
   /** A run of the workflow, if one is shown. */
   readonly run?: PageRun;
 }
 
-/** How a run did, on a page. */
 export interface PageRun {
   /** On a line: its name, its status and its times. */
   readonly text: string;

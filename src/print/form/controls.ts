@@ -53,7 +53,6 @@ const MAX_PARTS = 2_000;
 /** Forms by schema: each is read once for the fields of a form, and once for its values. */
 const parts = new WeakMap<JsonSchema, Part>();
 
-/** The form of a schema. */
 export function partOf(schema: JsonSchema): Part {
   let part = parts.get(schema);
   if (part === undefined) {

@@ -43,7 +43,6 @@ export function memberPlace(
   return { part, from: `${place.from}${key}`, to: `${place.to}${key}`, isRequired };
 }
 
-/** A row of a list. */
 export function rowPlace(place: Place, item: Part, from: number, to: number): Place {
   return { part: item, from: `${place.from}/${from}`, to: `${place.to}/${to}`, isRequired: true };
 }
@@ -65,7 +64,6 @@ export function changesRows(fields: FormFields): boolean {
   return [...fields].some(([name]) => name === 'add' || name === 'remove');
 }
 
-/** Fields by their names. */
 export function grouped(fields: FormFields): Fields {
   const groups = new Map<string, string[]>();
   for (const [name, value] of fields) {

@@ -46,7 +46,6 @@ export function limitOf({
   return reminder === undefined ? dueAt : reminder.limitAt;
 }
 
-/** The options of a choice. */
 export function optionsOf(action: Action): readonly string[] {
   return action.type === 'ask' ? (action.options ?? []) : [];
 }
@@ -69,7 +68,6 @@ export function textOf(action: Action): string {
   }
 }
 
-/** A question, with the call that it approves. */
 function questionText({ message, approves }: AskAction): string {
   if (approves === undefined) return message;
   const { tool, input, askedAgain } = approves;

@@ -15,7 +15,6 @@ import type { Transition } from './transition.js';
 
 const OWNER = { kind: 'owner' } as const;
 
-/** The command that requests it. */
 export type Request = Extract<OwedCommand, { kind: 'requestAction' }>;
 
 /** Accepts an answer. The action stays open if the answer does not match it. */

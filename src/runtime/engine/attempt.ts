@@ -117,7 +117,6 @@ export function issueWait(transition: Transition, node: NodeRecord, command: Com
   transition.issueCommand(node, command);
 }
 
-/** How an attempt failed. */
 interface FailedAttempt {
   readonly failure: Failure;
   /** False when the tool or resource was not reached. Default true. */
@@ -171,7 +170,6 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   });
 }
 
-/** Makes a node ready for its next attempt. */
 export function scheduleNextAttempt(transition: Transition, node: NodeRecord): void {
   if (node.planned.takesSlot) {
     enterQueue(transition, node);
@@ -196,7 +194,6 @@ function writeValue(transition: Transition, node: NodeRecord, value: Value): Fai
   return failure;
 }
 
-/** How a node failed. */
 interface Failed {
   readonly failure: Failure;
   /** How many attempts reached the tool or resource, asked for an action, or began the node's scopes. */
@@ -238,7 +235,6 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
   keepError(node, failed);
 }
 
-/** Keeps what references to the failure of a node read. */
 function keepError(node: NodeRecord, { failure, reached }: Failed): void {
   if (!node.planned.readsError) return;
   node.set('failure', failure);
@@ -317,7 +313,6 @@ export function reachedBefore({ details }: NodeRecord, attempts: number): number
   return details.reached ?? attempts;
 }
 
-/** Fails a node that has stopped. */
 export function failPaused(transition: Transition, node: NodeRecord, failure: Failure): void {
   const { reached = node.attempt, isPermanent } = node.details;
   leavePause(transition, node);
@@ -361,7 +356,6 @@ export function endWithReturn(transition: Transition, node: NodeRecord, value: V
   failRest(transition, top, wasFailing);
 }
 
-/** The scope at the top of a scope's workflow. */
 function topOf({ state }: Transition, { workflow }: ScopeRecord): ScopeRecord {
   return workflow.node === undefined ? state.root : state.part(workflow.node, 0);
 }

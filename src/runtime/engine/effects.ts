@@ -247,7 +247,6 @@ export function undoneNodeKey({ refersTo }: PlannedCompensation, scope: ScopeRec
   return others.length > 0 ? undefined : keyIn(scope, named);
 }
 
-/** A command that calls a tool. */
 export type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
 function unknownKey({ node, generation }: Pick<ToolCall, 'node' | 'generation'>): string {

@@ -341,7 +341,7 @@ function timerElapsed(transition: Transition, node: NodeRecord, { id, purpose }:
 
 function containerTimedOut(transition: Transition, node: NodeRecord): void {
   const container = transition.change(containerOf(node));
-  container.failure = failures.containerTimeout(node.planned.node.timeoutMs ?? 0);
+  container.failure = failures.waitTimeout(node.planned.node.timeoutMs ?? 0);
   // The timeout replaces an earlier failure of a part.
   container.isPermanent = false;
   container.failedPart = undefined;

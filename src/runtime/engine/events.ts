@@ -224,7 +224,6 @@ interface Requested {
   readonly answerBy?: readonly Answerer[];
 }
 
-/** A question. */
 export interface AskAction extends Requested {
   readonly type: 'ask';
   readonly mode: AskMode;
@@ -261,7 +260,6 @@ export interface ShellAction extends ClientWork {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A tool that the client calls. */
 export interface McpCallAction extends ClientWork {
   readonly type: 'mcp_call';
   readonly tool: string;

@@ -5,13 +5,11 @@ import type { CompensationReport, Failure } from './events.js';
 
 /** All failures that the engine itself causes. Failures of tools and expressions pass through unchanged. */
 export const failures = {
-  /** An attempt timed out. */
   timeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
     message: `Timed out after ${limitMs} ms.`,
     outcomeUnknown: true,
   }),
-  /** An attempt reached the run's deadline. */
   deadline: (): Failure => ({
     code: 'E_DEADLINE',
     message: 'Run deadline exceeded before an answer came.',
@@ -38,18 +36,15 @@ export const failures = {
     code: 'E_DEADLINE',
     message: 'Run deadline exceeded before the function gave a value.',
   }),
-  /** A node failed, and so did its fallback expression. */
   fallback: (failure: Failure, fault: Failure): Failure => ({
     ...failure,
     message: `${failure.message} (its fallback has no value either: ${fault.message})`,
   }),
-  /** The run was cancelled from outside. */
   cancelled: (reason: string, report?: CompensationReport, code = 'E_CANCELLED'): Failure => ({
     code,
     message: `The run was cancelled: ${reason}`,
     ...(report === undefined ? {} : { details: { compensation: reportAsJson(report) } }),
   }),
-  /** The run was cancelled while this call was in flight. */
   cancelledInFlight: (reason: string): Failure => ({ ...failures.cancelled(reason), outcomeUnknown: true }),
   /** A call was cancelled because of something else: its outcome is unknown. */
   cancelledElsewhere: (): Failure => ({
@@ -57,12 +52,7 @@ export const failures = {
     message: 'The call was cancelled because of another part of the run.',
     outcomeUnknown: true,
   }),
-  /** A container timed out. */
-  containerTimeout: (limitMs: number): Failure => ({
-    code: 'E_TIMEOUT',
-    message: `Timed out after ${limitMs} ms.`,
-  }),
-  /** An action or a `wait` timed out. */
+  /** A container, an action or a `wait` timed out: it has no side effect of its own. */
   waitTimeout: (limitMs: number): Failure => ({
     code: 'E_TIMEOUT',
     message: `Timed out after ${limitMs} ms.`,
@@ -72,14 +62,11 @@ export const failures = {
     code: 'E_DEADLINE',
     message: 'Run deadline exceeded while this step waited.',
   }),
-  /** No case of a branch holds, and it has no `else`. */
   noMatch: (): Failure => ({ code: 'E_NO_MATCH', message: 'No case holds, and there is no `else`.' }),
-  /** The items of a loop are not a list. */
   foreachItems: (actual: string): Failure => ({
     code: 'E_FOREACH_ITEMS',
     message: `The items of a loop must be a list, not ${actual}.`,
   }),
-  /** There are more items than the loop allows. */
   foreachLimit: (count: number, max: number): Failure => ({
     code: 'E_FOREACH_LIMIT',
     message: `The loop has ${count} items, and at most ${max} are allowed.`,
@@ -122,12 +109,10 @@ export const failures = {
     ...failure,
     details: { compensation: reportAsJson(report), ...defined({ details }) },
   }),
-  /** The compensation of a call refers to steps that have not succeeded. */
   compensationInput: (steps: readonly (string | undefined)[]): Failure => ({
     code: 'E_COMPENSATION',
     message: `The compensation refers to steps that have not succeeded: ${steps.map((step) => step ?? '?').join(', ')}.`,
   }),
-  /** A call has no compensation. */
   notUndoable: (tool: string): Failure => ({
     code: 'E_NOT_UNDOABLE',
     message: `Nothing says how a call of '${tool}' is undone.`,
@@ -137,13 +122,11 @@ export const failures = {
     code: 'E_INHERITED',
     message: 'The call was made by the run that this one was forked from, which alone may undo it.',
   }),
-  /** Compensations of a `compensate` node failed. */
   compensation: (report: CompensationReport): Failure => ({
     code: 'E_COMPENSATION',
     message: `Undoing stopped: ${report.failed.map(({ tool, failure }) => `${tool}: ${failure.message}`).join('; ')}`,
     details: { compensation: reportAsJson(report) },
   }),
-  /** The input of a workflow lacks fields or has unknown ones. */
   workflowInput: (workflow: string, missing: readonly string[], unknown: readonly string[]): Failure => ({
     code: 'E_INPUT',
     message: [
@@ -153,31 +136,25 @@ export const failures = {
     ].join(' '),
     details: { missing, unknown },
   }),
-  /** Workflows are nested too deep. */
   depth: (limit: number): Failure => ({
     code: 'E_DEPTH',
     message: `More than ${limit} workflows would run inside each other.`,
   }),
-  /** The options of a choice are not valid. */
   askOptions: (problem: string): Failure => ({
     code: 'E_ASK_OPTIONS',
     message: `The options of a choice must be one or more different texts: ${problem}.`,
   }),
-  /** The time of a `wait` is not valid. */
   wait: (problem: string): Failure => ({ code: 'E_WAIT', message: `This step cannot wait: ${problem}.` }),
-  /** A model has supplied no value that fits. */
   modelValue: (tries: number, problems: readonly string[], schema: JsonSchema): Failure => ({
     code: 'E_MODEL_VALUE',
     message: `The model supplied no value that fits in ${tries} tries: ${problems.slice(0, REASONS).map(inShort).join('; ')}`,
     details: { problems, schema },
   }),
-  /** The results that an agent returned do not fit. */
   resultShape: (tries: number, problems: readonly string[], schema: JsonSchema): Failure => ({
     code: 'E_RESULT_SHAPE',
     message: `No result fits in ${tries} tries: ${problems.slice(0, REASONS).map(inShort).join('; ')}`,
     details: { problems, schema },
   }),
-  /** A command ended with an exit code other than 0. */
   exitCode: (code: Json, result: Json): Failure =>
     boundedFailure({
       code: 'E_EXIT_CODE',
@@ -189,32 +166,26 @@ export const failures = {
     code: 'E_NOT_APPROVED',
     message: `The call was not made: '${question}' did not approve it.`,
   }),
-  /** A `goto` has jumped as often as it may. */
   loopLimit: (max: number): Failure => ({
     code: 'E_LOOP_LIMIT',
     message: `The loop has gone back ${max} times, which is the most it may.`,
   }),
-  /** The run has started too many nodes. */
   stepLimit: (limit: number): Failure => ({
     code: 'E_STEP_LIMIT',
     message: `The run has started ${limit} steps, which is the most it may.`,
   }),
-  /** A write would make the state too large. */
   stateSize: (bytes: number, limit: number): Failure => ({
     code: 'E_STATE_SIZE',
     message: `The state would have ${bytes} bytes, and at most ${limit} are allowed.`,
   }),
-  /** A URI or a message is not text. */
   notText: (what: string, actual: string): Failure => ({
     code: 'E_NOT_TEXT',
     message: `The ${what} must be text, not ${actual}.`,
   }),
-  /** The input of a call is not an object. */
   notObject: (what: string, actual: string): Failure => ({
     code: 'E_CALL_INPUT',
     message: `The ${what} must be an object, not ${actual}.`,
   }),
-  /** The arguments of a function are not a list. */
   notList: (what: string, actual: string): Failure => ({
     code: 'E_COMPUTE_ARGUMENTS',
     message: `The ${what} must be a list, not ${actual}.`,

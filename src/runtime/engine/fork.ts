@@ -100,7 +100,6 @@ export function isUndoing(state: RunState): boolean {
 
 /** How a forked run differs from the one it comes from. */
 export interface ForkOptions {
-  /** Its id. */
   readonly id: string;
   /** When it starts, in ms since the epoch. */
   readonly at: number;

@@ -129,7 +129,6 @@ interface Extracted {
   readonly values: ReadonlyMap<string, Json>;
 }
 
-/** Tables whose rows are values. */
 const VALUE_TABLES: ReadonlySet<string> = new Set(['outputs', 'inputs', 'items']);
 
 /** Limit for the members of a row that is large without a large member. */
@@ -172,7 +171,6 @@ class Extraction {
     this.#keys = keys;
   }
 
-  /** The result, with the rest of the row. */
   out(row: Row, rest: Json): Extracted {
     return { row: { ...row, row: rest, refs: [...this.#refs] } as unknown as Row, values: this.#values };
   }

@@ -40,7 +40,6 @@ function handlesFailure({ planned, attempt }: NodeRecord, part: ScopeRecord, isP
   return node.kind === 'foreach' && node.onItemError !== 'fail';
 }
 
-/** The action of a node that stopped. */
 export function stepActionOf(transition: Transition, node: NodeRecord, failure: Failure): StepAction {
   const model = node.planned.node;
   const action = { type: 'step', failure, schema: resultSchema(model) } as const;

@@ -32,7 +32,6 @@ export function outputOf(state: RunState, key: string): Value {
   return nodeRecord(state, key)?.output;
 }
 
-/** The items of a loop that runs, by its key. */
 export function itemsOf(state: RunState, key: string): readonly Json[] | undefined {
   return state.items.get(key);
 }
@@ -42,7 +41,6 @@ export function inputOf(state: RunState, key: string): JsonObject | undefined {
   return state.inputs.get(key);
 }
 
-/** An outstanding command, by its id. */
 export function commandOf(state: RunState, id: string): OwedCommand | undefined {
   return state.owed.get(id)?.command;
 }

@@ -5,7 +5,6 @@ import type { Approval, Failure, NodeStatus, OwedCommand, SkipReason } from './e
 import type { CommandRow, ContainerRow, NodeRow, ScopeRow, SelectionReason } from './rows.js';
 import type { Draft, Entry, Tracked } from './tables.js';
 
-/** A workflow of the run. */
 export type WorkflowRecord = WorkflowInstance<NodeRecord>;
 
 /** Fields of a scope that was stopped, failed, returned, or began again. See `ScopeRow`. */
@@ -268,7 +267,6 @@ function commandRow(command: OwedCommand, hasInputElsewhere: boolean): CommandRo
   return row;
 }
 
-/** One attempt of a container. */
 export class ContainerRecord implements Tracked<'containers'> {
   readonly key: string;
   isDirty = false;

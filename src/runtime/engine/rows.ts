@@ -130,7 +130,6 @@ export interface RunRow {
   readonly failures?: readonly NodeFailure[];
 }
 
-/** A scope that runs. */
 export interface ScopeRow {
   /** How often a `goto` started the containers around it over, in total. Default: 0. */
   readonly restarts?: number;
@@ -183,7 +182,6 @@ export interface ContainerRow {
 /** Why a node was selected to run. */
 export type SelectionReason = 'goto' | 'fallback' | 'rollback';
 
-/** One node of the run. */
 export interface NodeRow {
   readonly status: NodeStatus;
   readonly reason?: SkipReason;
@@ -266,7 +264,6 @@ interface UndoneRow {
   readonly failure?: Failure;
 }
 
-/** What a compensation undoes. */
 export interface UndoTarget {
   readonly tool: string;
   /** Key of the undo record. Missing for a step that was skipped. */
@@ -347,7 +344,6 @@ export interface SubmissionRow {
   readonly value: Json;
 }
 
-/** An event that had an id. */
 interface EventIdRow {
   readonly id: string;
   /** Its index among the events that had an id. */

@@ -154,7 +154,6 @@ export function isFinished(container: ContainerRecord): boolean {
   return container.running === 0 && !mayBegin(container);
 }
 
-/** Records the end of a part. */
 export function closePart(
   transition: Transition,
   node: NodeRecord,

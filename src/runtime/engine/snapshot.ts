@@ -11,7 +11,6 @@ import { Entry, ROW_TABLES, type RowTableName, type Tracked } from './tables.js'
 import { rowOf } from './transition.js';
 import { compensationCall } from './undo.js';
 
-/** All rows of a state. */
 export function snapshot(state: RunState): readonly Row[] {
   const rows: Row[] = [];
   for (const record of recordsOf(state)) if (record.hasRow()) rows.push(rowOf(record));
@@ -207,7 +206,6 @@ class Restoring {
   }
 }
 
-/** Sets the details of a record from its row. */
 function setAll(record: { set(name: never, value: never): void }, details: object): void {
   for (const [name, value] of Object.entries(details)) record.set(name as never, value as never);
 }

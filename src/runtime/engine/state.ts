@@ -18,7 +18,6 @@ import {
   type Tracked,
 } from './tables.js';
 
-/** The run as a whole. */
 export class RunRecord implements Tracked<'run'> {
   isDirty = false;
   isStored = false;
@@ -365,7 +364,6 @@ export function checkGraph(run: string, graphHash: string, { hash }: Plan): void
 
 // Fields of the state: one set for the run, and one for each execution of a workflow that declares fields of its own.
 
-/** The state of a run, as its fields are read. */
 interface FieldState {
   readonly fields: { get(key: string): { readonly value?: Json } | undefined };
 }

@@ -211,7 +211,6 @@ export class RowTables {
     return tables?.[name];
   }
 
-  /** The tables that exist. */
   all(): readonly RowTable<RowTableName>[] {
     return Object.values(this.#tables ?? {});
   }

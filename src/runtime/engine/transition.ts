@@ -11,7 +11,6 @@ import type { Tracked } from './tables.js';
 /** Expression budget of the start or of one event. See `Budget` for the unit. */
 export const ADVANCE_BUDGET = 1_000_000;
 
-/** Limits of one transition. */
 export interface Limits {
   /** How many activations and completions it handles. The state owes the rest: see `Advance.more`. */
   readonly activations: number;
@@ -28,7 +27,6 @@ export interface NodeOverrides {
    * as in every run; or `begin`: the node begins whatever they decide.
    */
   resume(transition: Transition, node: NodeRecord): 'activate' | 'begin' | 'done';
-  /** Begins a node. */
   begin(transition: Transition, node: NodeRecord): void;
   /** Ends a part of a container. False where the engine ends it as in every run. */
   endPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): boolean;
@@ -140,7 +138,6 @@ export class Transition {
     this.activations -= activations;
   }
 
-  /** Cancels the timer of a node, if it has one. */
   cancelTimer({ command }: NodeRecord): void {
     if (command?.kind !== 'startTimer') return;
     this.settleCommand(command.id);

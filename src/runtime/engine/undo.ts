@@ -49,7 +49,6 @@ type Next =
       readonly isIgnored: boolean;
     };
 
-/** How a compensation ended. */
 interface Ended {
   readonly tool: string;
   readonly failure: Failure | undefined;
@@ -442,7 +441,6 @@ function remainingTools(
   });
 }
 
-/** Key of the owner's rows. */
 function keyOf(owner: Owner): string {
   return owner?.key ?? '';
 }

@@ -47,7 +47,6 @@ type Usage = Parameters<typeof excess>[0];
 /** What the store itself adds. */
 type OwnPart = 'idle' | 'onEnd' | 'journal' | 'clock' | 'waits' | 'keptMs';
 
-/** What a run store is made of. */
 export interface RunStoreOptions extends Omit<StoreParts, OwnPart> {
   /** Default: the process's own clock. */
   readonly clock?: Clock;

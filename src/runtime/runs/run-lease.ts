@@ -4,7 +4,6 @@ import { isCancelledPlainly } from './capability-waits.js';
 import type { LiveRun } from './run/live-run.js';
 import { isLocal, isSameHead, type LoadedRun, type RunHead, type RunJournal } from './store/journal.js';
 
-/** A run of this process. */
 interface LeasedRun {
   readonly id: string;
   /** Missing when it is over. */

@@ -74,7 +74,6 @@ type StepAnswer =
     }
   | Extract<RunAnswer, { readonly ok: false }>;
 
-/** How the state of a run is read. */
 export interface RunReading {
   /** Whether the envelope has the fields of the state in any case. Default: false. */
   readonly state?: boolean;
@@ -114,7 +113,6 @@ export interface NewRun {
   readonly task?: TaskOrigin;
 }
 
-/** Which runs are listed. */
 interface RunQuery {
   /** Those that began before this run. Default: all. */
   readonly before?: string;
@@ -310,7 +308,6 @@ export function unreadableSummary(workflow_id: string): (fault: unknown) => RunS
   };
 }
 
-/** Whether a list of runs with this status has a run. */
 export function isListed(summary: RunSummary, status: RunSummary['status']): boolean {
   return status === undefined || 'unreadable' in summary || summary.status === status;
 }

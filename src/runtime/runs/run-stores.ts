@@ -10,7 +10,6 @@ import { openJournal, VolatileJournal } from './store/local-journal.js';
 
 /** A store of runs outside of this package's own ones, such as that of `stepwright/temporal`. */
 export interface RunStoreSource {
-  /** Makes the store of a server. */
   open(options: RunStoreOptions): RunStore;
 }
 

@@ -19,7 +19,6 @@ export interface KeptRun {
   expire(ms: number): void;
 }
 
-/** What the runs of a store share. */
 export interface StoreParts extends RunHost {
   readonly clock: Clock;
   readonly journal: RunJournal;

@@ -22,7 +22,6 @@ import {
 } from './derived-secrets.js';
 import { Mask, type Masking, maskedFailure, maskMembers, valuesOf } from './mask.js';
 
-/** A command that the tools execute. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /** What is known of a run's secrets before it begins. */
@@ -258,13 +257,11 @@ export class RunMask implements Masking {
     return this.json(value, planned.node.kind === 'return' ? planned.node.value : undefined, scope);
   }
 
-  /** The arguments of the run. */
   arguments(input: JsonObject): JsonObject {
     const names = Object.keys(input).filter((name) => this.hasName(name));
     return this.#mask.json(maskMembers(input, names)) as JsonObject;
   }
 
-  /** The guidance of a step. */
   guidance(text: string, step: string): string {
     if (!this.#isActive) return this.#mask.text(text);
     const { planned, scope } = this.#derived.instances.find(step);
@@ -329,7 +326,6 @@ export class RunMask implements Masking {
     return { ...approves, input, ...(isWhole ? {} : { digest: MASKED }) };
   }
 
-  /** An item of a loop. */
   item(value: Json, loop: NodeInstance, index: number): Json {
     const { node } = loop.planned;
     if (node.kind !== 'foreach') return this.#mask.json(value);

@@ -24,7 +24,6 @@ export function scopeFailure(missing: readonly string[]): Failure {
   };
 }
 
-/** A caller with its roles. */
 export function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
   if (owner.kind === 'anonymous') return owner;
   const ownRoles = owner.kind === 'local' ? localRoles : roles;

@@ -46,7 +46,6 @@ export interface PagesParts {
   readonly info: { readonly name: string; readonly title?: string };
 }
 
-/** What a link is for. */
 export interface LinkedQuestion {
   readonly run: string;
   readonly action: string;
@@ -91,7 +90,6 @@ export class QuestionPages {
     this.#forms = new Seal(parts.runs, 'question form');
   }
 
-  /** The page of a question. */
   async show(token: string, visitor: Visitor): Promise<QuestionPage> {
     const question = await this.#question(token, visitor);
     if ('status' in question) return question;

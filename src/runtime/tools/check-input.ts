@@ -78,7 +78,6 @@ export type Parsing =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Parses a value with the schema of an author. */
 export async function parsed(schema: StandardSchemaV1, value: unknown): Promise<Parsing> {
   try {
     const result = await schema['~standard'].validate(value);

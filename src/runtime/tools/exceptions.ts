@@ -47,7 +47,6 @@ function fetchCause(thrown: unknown): unknown {
   return member(thrown, 'message') === 'fetch failed' ? member(thrown, 'cause') : undefined;
 }
 
-/** The errors of an `AggregateError`. */
 function gatheredErrors(thrown: unknown): readonly unknown[] {
   const errors = member(thrown, 'name') === 'AggregateError' ? member(thrown, 'errors') : undefined;
   return Array.isArray(errors) ? errors.filter((each) => each !== thrown) : [];

@@ -179,7 +179,6 @@ type NeedingFactory<E extends ClassEntries> = {
   [N in keyof E]: E[N]['class'] extends new () => object ? never : N;
 }[keyof E];
 
-/** Makes the instances of one class. */
 type Factory<I> = (context: InstanceContext) => I | Promise<I>;
 
 type FactoriesOf<E extends ClassEntries> = string extends keyof E

@@ -149,7 +149,6 @@ export type ToolOutcome =
       readonly callResult?: CallResult;
     };
 
-/** How a resource read ended. */
 export type ResourceOutcome =
   | {
       readonly ok: true;

@@ -84,7 +84,6 @@ export function isOfMoreKeys({ keyword }: ValueFault): boolean {
   return keyword === 'additionalProperties' || keyword === 'unevaluatedProperties';
 }
 
-/** Issues a Standard Schema found. */
 export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): Problem[] {
   return distinct(
     issues.map(({ message, path = [] }) => {

@@ -26,7 +26,6 @@ export interface Telemetry {
 /** The identity of a span as text, for another process: `traceparent` and the like, by name. */
 export type TraceCarrier = Readonly<Record<string, string>>;
 
-/** A request of a client. */
 export interface ObservedRequest {
   /** Missing for a method that the server does not have. */
   readonly method: string | undefined;
@@ -37,7 +36,6 @@ export interface ObservedRequest {
   readonly protocolVersion?: string;
 }
 
-/** A run in this process. */
 export interface ObservedRun {
   readonly graph: Graph;
   /** Names the run; see `runRef`. */
@@ -46,7 +44,6 @@ export interface ObservedRun {
   readonly origin?: TraceCarrier | undefined;
 }
 
-/** Follows one run. */
 export interface RunTelemetry {
   /** Kept with the run, for `origin`. Empty without a propagator. */
   readonly carrier: TraceCarrier;
@@ -58,7 +55,6 @@ export interface RunTelemetry {
   end(): void;
 }
 
-/** A call that a run makes. */
 export interface ObservedCall {
   readonly kind: 'callTool' | 'readResource' | 'evaluate';
   /** The id of its command. */
@@ -79,7 +75,6 @@ export interface ObservedRemoteCall extends Pick<ObservedCall, 'tool' | 'resourc
   readonly origin: Extract<CallOrigin, { readonly source: 'workflow' }>;
 }
 
-/** The reported end of a call. */
 interface CallReport {
   readonly ok: boolean;
   readonly failure?: { readonly code: string };

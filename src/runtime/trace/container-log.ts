@@ -78,7 +78,6 @@ export abstract class ContainerLog extends StepLog {
     this.#undo.observe(fact);
   }
 
-  /** The log of a part of this attempt. */
   abstract part(scope: ScopeInstance): PartLog;
 
   /** What this attempt has to say beside what the step has said itself. */

@@ -12,10 +12,8 @@ import { isListed } from './ledger.js';
 import { listOf, names, printExpression } from './sentences.js';
 import type { StepLog } from './step-log.js';
 
-/** Description of a tool by its name. */
 export type Describe = (tool: string) => string | undefined;
 
-/** How a trace presents nodes of one kind. */
 interface TracedKind<N extends Node> {
   /** Writes the messages of a node. */
   readonly log: new (
@@ -74,7 +72,6 @@ const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind:
   },
 };
 
-/** How a trace presents a node. */
 export function tracedKindOf<N extends Node>(node: N): TracedKind<N> {
   const traced = TRACED_KINDS[node.kind] as unknown as TracedKind<N>;
   return node.executor === 'client' ? { ...traced, log: ActionLog } : traced;

@@ -285,7 +285,6 @@ export class ActionLog extends StepLog {
   }
 }
 
-/** A time that is waited for. */
 export class WaitLog extends StepLog {
   #isOpen = false;
 

@@ -317,7 +317,6 @@ export class Ledger {
   }
 }
 
-/** What a loop gives. */
 function itemsIn({ parts }: NodeRecord): Json[] {
   const values = [...parts.values()].sort((one, other) => one.scope.part - other.scope.part);
   return values.map(({ value }) => value ?? null);
@@ -346,7 +345,6 @@ export interface StepState {
   readonly attempts: number;
 }
 
-/** Whether a plan lists a node. */
 export function isListed({ kind }: Pick<Node, 'kind'>): boolean {
   return kinds[kind].isStep;
 }

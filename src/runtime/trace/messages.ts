@@ -117,7 +117,6 @@ export type TraceMeta = RemainingEffects & {
 /** The status of a task: a paused one works. */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
-/** A step and its status. */
 export type StepMeta = {
   /** Its id; inside loops and other workflows its key (`line[3]`, `sub/line[3]`). */
   readonly name: string;

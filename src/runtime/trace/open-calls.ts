@@ -202,7 +202,6 @@ class OpenCalls implements PlannedRunObserver {
     return [condition === undefined ? 'This step is conditional.' : `Only if \`${condition}\`.`];
   }
 
-  /** What to say of the part of a node that a scope is. */
   #partNote(container: NodeInstance, scope: ScopeInstance): string[] {
     const { node } = container.planned;
     if (node.kind === 'branch') return this.#armNote(container, ({ id }) => id === scope.plan.arm);
@@ -413,7 +412,6 @@ function whyAgain({ failure, attempts }: FailedStep): string | undefined {
   return isRefused ? `Correct the arguments first: ${stop(oneLine(failure.message))}` : undefined;
 }
 
-/** The guidance of a call. */
 function guidanceOf(
   guidance: Expr | undefined,
   node: NodeInstance,

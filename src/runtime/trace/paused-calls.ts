@@ -53,7 +53,6 @@ export function pausedCalls(
     });
 }
 
-/** The call of a step as its client makes it. */
 function ownCall(step: FailedStep, model: CallNode, context: HandOffContext): HandOffCall {
   const { secrets, state } = context;
   const { key } = step.node;

@@ -71,7 +71,6 @@ export function promptArgument(name: string): string {
   return `<prompt arg ${name}>`;
 }
 
-/** A placeholder for the output of a step, or for a field of it. */
 export function outputField(step: string, path: string): string {
   return path === '' ? `<output from ${step}>` : `<field '${path}' from ${step}>`;
 }
@@ -81,7 +80,6 @@ export function waitsUntil(step: string, until: string): string {
   return `Step '${step}' waits until ${until}.`;
 }
 
-/** What a step asks for. */
 export function requestText(step: string, request: ActionRequest): string {
   if (request.type !== 'prompt') return `Step '${step}' ${workText(request)}`;
   const { type: mode, message, options = [] } = request.parameters;

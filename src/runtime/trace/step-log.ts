@@ -13,7 +13,6 @@ import { cutNote, resourceFailed, stepFailed, stop } from './sentences.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
-/** The facts of one step. */
 export type StepFact = Extract<Fact, { readonly node?: string }>;
 
 type Extra = Omit<BlockMeta, 'stepwright/part' | 'stepwright/step'>;

@@ -371,7 +371,6 @@ export interface TracedRun {
   readonly mask: RunMask;
 }
 
-/** A run at the end of its trace. */
 interface ClosedRun extends TracedRun {
   readonly ledger: Ledger;
   /** After the last fact of the ledger. */

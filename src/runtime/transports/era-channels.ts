@@ -7,7 +7,6 @@ import type {
   ProtocolAdapter,
 } from './protocol-adapter.js';
 
-/** What one era has of a transport that it shares. */
 class EraChannel implements MessageTransport {
   onmessage: MessageTransport['onmessage'];
   onclose: MessageTransport['onclose'];

@@ -121,7 +121,6 @@ export function shownHeaders(headers: Iterable<readonly [string, unknown]>): Rec
   return shown;
 }
 
-/** The params of a notification of progress. */
 export function progressOf(
   progressToken: string | number,
   [progress, total, message]: Readonly<Parameters<RequestContext['progress']>>,
@@ -134,7 +133,6 @@ export function progressOf(
   };
 }
 
-/** The task that a request continues, by its `_meta`. */
 export function continuedTask(
   meta: Readonly<Record<string, unknown>> = {},
 ): Pick<RequestContext, 'continues'> {
@@ -146,7 +144,6 @@ export function continuedTask(
   return task === undefined ? {} : { continues: { task, ...defined({ step, idempotencyKey }) } };
 }
 
-/** The notification of a change. */
 export function changeNotification(change: ServerChange) {
   return change.kind === 'resource'
     ? { method: 'notifications/resources/updated' as const, params: { uri: change.uri } }

@@ -10,7 +10,6 @@ import {
   type UpstreamResult,
 } from './port.js';
 
-/** The version of the format of cassettes. */
 const CASSETTE_VERSION = 1;
 
 /** A call of an upstream tool, and its result or its failure. */
@@ -134,7 +133,6 @@ export function parseCassette(text: string): Cassette {
   );
 }
 
-/** Whether a text is that of a cassette. */
 export function isCassette(text: string): boolean {
   const value = parsed(text);
   return isJsonObject(value) && value.cassetteVersion !== undefined && Array.isArray(value.interactions);

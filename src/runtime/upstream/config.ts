@@ -133,7 +133,6 @@ const signInSchema = z
     { error: 'has a `clientSecret`: it needs the `clientId` and the `issuer` that it is for' },
   );
 
-/** The settings of `auth`. */
 export const AUTH_SETTINGS: readonly string[] = [
   ...new Set([...Object.keys(credentialsSchema.shape), ...Object.keys(signInSchema.shape)]),
 ];
@@ -188,7 +187,6 @@ export type StdioUpstream = z.input<typeof stdioSchema>;
 export type HttpUpstream = z.input<typeof httpSchema>;
 /** How a program gets tokens. */
 export type ClientCredentials = z.input<typeof credentialsSchema>;
-/** How a person signs in. */
 export type SignIn = z.input<typeof signInSchema>;
 /** Upstream servers by name, as in the configuration. */
 export type UpstreamConfig = z.input<typeof upstreamSchema>;

@@ -90,7 +90,6 @@ class Contract {
     }
   }
 
-  /** Notes what an expression reads. */
   #read(expr: Expr, scope: ScopePlan, locals: ReadonlyMap<string, Origin>): void {
     const origin = this.#originOf(expr, scope, locals);
     if (origin !== undefined) this.#note(origin, true);

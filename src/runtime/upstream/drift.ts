@@ -52,7 +52,6 @@ export interface Change extends PartOfTool {
   readonly what: string;
 }
 
-/** What of a tool has changed. */
 interface PartOfTool {
   readonly part: Break['part'];
   /** The property of the input or the output; missing if it is not one alone. */
@@ -164,7 +163,6 @@ function schemaChanges(
   return changes.length > 0 ? changes : [{ part, what: `has changed the schema of its ${part}` }];
 }
 
-/** Whether a break is about a change. */
 export function isAbout({ tool, part, path }: Break, change: Change): boolean {
   if (tool !== change.tool || part !== change.part) return false;
   return change.property === undefined || path[0] === change.property;

@@ -13,7 +13,6 @@ const MOST_PAGES = 1_000;
 /** Of a page only its form is checked: one tool that is malformed must not cost the others. */
 export const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.unknown().optional() });
 
-/** A page of a list of tools. */
 export type ToolPage = z.output<typeof pageSchema>;
 
 /**

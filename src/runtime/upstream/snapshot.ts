@@ -3,7 +3,6 @@ import { compareText } from '../../graph/names.js';
 import { sha256Hex } from '../../graph/sha256.js';
 import type { UpstreamListing, UpstreamTool } from './port.js';
 
-/** The version of the format of snapshots. */
 const SNAPSHOT_VERSION = 1;
 
 /** The tools of an upstream server, as `stepwright pull` records them. */

@@ -23,7 +23,6 @@ import {
   withRun,
 } from './store-command.js';
 
-/** What became of a command. */
 type CommandOutcome = Awaited<ReturnType<StoreOperator['send']>>;
 
 const OPTIONS = {

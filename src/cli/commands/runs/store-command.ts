@@ -17,7 +17,6 @@ import {
 } from '../../command-line.js';
 import { REGISTRY_OPTIONS, type RegistryChoice, withRegistries } from '../../registries.js';
 
-/** The options of every command on a store. */
 export const STORE_OPTIONS = {
   store: { type: 'string' },
   json: { type: 'boolean' },
@@ -88,7 +87,6 @@ export async function operatorOf(store: string): Promise<StoreOperator> {
   throw new Misuse(`stepwright: \`--store\` is ${STORE_FORMS}, not \`${singleLine(store)}\``);
 }
 
-/** A run that a command names. */
 export interface NamedRun extends ReadRun {
   readonly run: StoredRunReader;
 }

@@ -191,7 +191,6 @@ export function linkRead(linker: Linker, call: CallSyntax): StepOutcome | undefi
   return { ...reading, standIn: standInFor('text') };
 }
 
-/** The core of a node that reads. */
 export function readCore(
   { scope, values }: Pick<Linker, 'scope' | 'values'>,
   call: CallSyntax,

@@ -144,7 +144,6 @@ export function markerOf({ spec, isBack }: Pick<Jump, 'spec' | 'isBack'>): strin
   return isBack ? `${spec.id}.taken` : spec.id;
 }
 
-/** Whether a jump is taken. */
 export function jumpCondition(marker: string): Expr {
   return { kind: 'ref', root: 'steps', path: [marker], find: 'optional' };
 }

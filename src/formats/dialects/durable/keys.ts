@@ -113,7 +113,6 @@ export const DOCUMENT: Keys = {
   },
 };
 
-/** The keys of all steps. */
 export const COMMON: Keys = {
   id: {
     description: 'The name of the step, unique in the workflow or task.',

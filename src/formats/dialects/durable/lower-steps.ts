@@ -91,7 +91,6 @@ function concurrencyOf({ reports, spec: { fields } }: StepContext, sequential: b
   return 1;
 }
 
-/** What a loop has for each item. */
 function loopValues(items: Expr): Readonly<Record<LoopName, Expr>> {
   const last: Expr = { kind: 'call', fn: 'filter.last.py', args: [RESULTS] };
   return {

@@ -6,7 +6,6 @@ import type { Reports } from '../../text/reading.js';
 import { expectMap, Fields, renameTo } from '../fields.js';
 import { type Key, keysOf, STEP_TYPES, STEPS, type StepType } from './keys.js';
 
-/** A step as it is written. */
 export interface StepSpec {
   readonly id: string;
   readonly type: StepType;
@@ -19,7 +18,6 @@ export interface StepSpec {
   readonly arms: readonly StepList[];
 }
 
-/** Steps, one after the other. */
 export interface StepList {
   readonly steps: readonly StepSpec[];
   /** The condition that the list is in. */

@@ -10,19 +10,16 @@ import { allSteps, type StepList } from './steps.js';
 const LOOP_NAMES = ['item', 'index', 'total', 'previous', 'results'] as const;
 export type LoopName = (typeof LOOP_NAMES)[number];
 
-/** A task as it is written. */
 export interface Task {
   readonly name: string;
   readonly at: LocatedEntry['key'];
   readonly fields: Fields;
   readonly inputs: readonly Input[];
   readonly root: StepList;
-  /** What it reads of its loop. */
   readonly loopNames: readonly LoopName[];
   readonly hasReturn: boolean;
 }
 
-/** The names of the loop that a task reads, and whether it returns a value. */
 export function usesOf(map: LocatedMap, root: StepList): Pick<Task, 'loopNames' | 'hasReturn'> {
   const names = new Set<string>();
   collectNames(map, names);
@@ -37,7 +34,6 @@ export function loopInput(name: LoopName): string {
   return `loop.${name}`;
 }
 
-/** The names of the templates of a task. */
 export function loopReferences({ loopNames }: Pick<Task, 'loopNames'>): ReadonlyMap<string, Expr> {
   return new Map(
     loopNames.map((name) => [
@@ -69,7 +65,6 @@ function collectNames(located: Located, names: Set<string>): void {
   }
 }
 
-/** Collects the names in a part of a template. */
 function collectIn(part: unknown, names: Set<string>): void {
   if (typeof part !== 'object' || part === null) return;
   if ('kind' in part && part.kind === 'name' && 'name' in part) names.add(String(part.name));

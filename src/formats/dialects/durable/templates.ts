@@ -12,7 +12,6 @@ import {
 } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 
-/** What templates may name. */
 export interface TemplateNames {
   readonly inputs: readonly string[];
   /** The state fields that the step declares. */

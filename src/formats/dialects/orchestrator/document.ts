@@ -31,7 +31,6 @@ export const WORKFLOW_KEYS = [
   'task_support',
 ];
 
-/** Lowers a document to graphs. */
 export function lowerDocument(map: LocatedMap, reports: Reports): LoweredDocument | undefined {
   const fields = new Fields(reports, map, 'the file', DOCUMENT_KEYS);
   if (!fields.require('workflows')) return undefined;

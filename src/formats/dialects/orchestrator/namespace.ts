@@ -12,7 +12,6 @@ export function indexNameOf(as: string): string {
   return `${as}_index`;
 }
 
-/** The name of the item of a loop. */
 export function itemNameOf({ fields }: NodeSpec): string {
   const as = fields.value('as');
   return as?.kind === 'text' ? as.value : 'item';

@@ -18,7 +18,6 @@ export interface LoweringContext {
   readonly nodes: readonly NodeSpec[];
 }
 
-/** The state of the lowering of one node. */
 export interface NodeContext extends LoweringContext {
   readonly spec: NodeSpec;
   readonly references: ReferenceLowering;
@@ -36,7 +35,6 @@ export function literalName(context: NodeContext, key: string): LocatedText | un
   return checkLiteral(context.reports, name, key) ? name : undefined;
 }
 
-/** The arguments of a call. */
 export function argumentsOf({ references, reports }: NodeContext, fields: Fields): DictExpr {
   const args = fields.object('args');
   if (args === undefined) return { kind: 'dict', entries: [] };

@@ -103,7 +103,6 @@ export function keysOf(kind: SpecKind): readonly string[] {
   return keysByKind.get(kind) ?? [];
 }
 
-/** The keys of other kinds, with what to write instead. */
 export function misplacedKeys(kind: SpecKind): ReadonlyMap<string, string> {
   return misplacedByKind.get(kind) ?? new Map();
 }

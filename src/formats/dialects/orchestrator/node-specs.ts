@@ -10,7 +10,6 @@ import { expectMap, Fields, textsOf } from '../fields.js';
 import { checkName } from './names.js';
 import { HANDLERS, keysOf, kindOfNode, misplacedKeys, type SpecKind } from './node-kinds.js';
 
-/** A node as it is written. */
 export interface NodeSpec {
   /** Its id in the graph. */
   readonly id: string;

@@ -23,7 +23,6 @@ export class WrittenRoutes {
     }
   }
 
-  /** Whether a node is the target of a route. */
   isRouted({ id }: NodeSpec): boolean {
     return this.#byTarget.has(id);
   }
@@ -48,7 +47,6 @@ export class WrittenRoutes {
   }
 }
 
-/** The text of a key of an object. */
 export function textIn(value: Located | undefined, key: string): LocatedText | undefined {
   const part = value?.kind === 'map' ? entryOf(value, key)?.value : undefined;
   return part?.kind === 'text' ? part : undefined;

@@ -5,7 +5,6 @@ import { readJson } from '../../text/read-json.js';
 import type { XmlAttribute, XmlElement, XmlMapping } from '../../text/read-xml.js';
 import { FILE_LIMITS, MapEntries, type Reports } from '../../text/reading.js';
 
-/** How the text of an attribute is read. */
 type AttributeType = 'text' | 'number' | 'boolean' | 'names';
 
 interface ElementRule {
@@ -37,7 +36,6 @@ const PARAMETER = {
 /** A value, or a list of them. */
 const VALUE = { attributes: { value: 'text', json: 'text' }, children: ['arg', 'item'] } as const;
 
-/** Every element, with its attributes and the elements in it. */
 const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   workflows: { attributes: { domain: 'text', version: 'text' }, children: ['rules', 'docs', 'workflow'] },
   rules: { attributes: {}, children: ['rule'] },

@@ -9,7 +9,6 @@ const isRegularExpression = (pattern: string): boolean => {
   }
 };
 
-/** Faults of schemas and of their modules. */
 export const moduleFaults = {
   SW6001: error(
     (p: { file: string; reason: string }) => `\`${p.file}\` cannot be imported: ${p.reason}`,

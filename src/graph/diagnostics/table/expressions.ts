@@ -9,7 +9,6 @@ function oneOf(names: readonly string[] = []): string | undefined {
   return `name ${names.length === 1 ? '' : 'one of '}${listed(names)}`;
 }
 
-/** Faults of expressions. */
 export const expressionFaults = {
   SW2001: error(
     (p: { what: string }) => `${p.what} cannot be stored in a workflow`,
@@ -206,7 +205,6 @@ const HINTS_OF_CAUSES = {
   step: 'compare with another status, or remove the condition',
 } as const;
 
-/** A value that a text cannot have. */
 type TextValue = {
   readonly name?: string | undefined;
   /** Whether it is the parameter of an arrow. */

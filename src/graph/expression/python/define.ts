@@ -63,7 +63,6 @@ export function wrongType(fn: string, takes: string, value: Value, { at }: Funct
   return expressionError('E_ARGUMENT_TYPE', { fn, takes, actual: typeName(value) }, at);
 }
 
-/** The text of a value that must be one. */
 export function textIn(value: Value, fn: string, call: FunctionCall): string {
   if (typeof value !== 'string') throw wrongType(fn, 'text', value, call);
   call.budget.charge(1 + value.length, call.at);
@@ -93,7 +92,6 @@ export function charged(text: string, { budget, at }: FunctionCall): string {
   return text;
 }
 
-/** A list that the evaluation makes. */
 export function listOf(items: readonly Value[], { allocations, at }: FunctionCall): Value {
   return allocations.list([...items], at);
 }

@@ -41,7 +41,6 @@ const filter = (
   apply: (call: FunctionCall, ...args: Value[]) => Value,
 ): PythonFunction => define('filter', written, parameters, result, apply);
 
-/** The text of any value, as `string` makes it. */
 const str = (value: Value, call: FunctionCall): string => strOf(value, call.budget, call.at);
 
 /** Texts are compared without case unless that is asked for. */

@@ -101,7 +101,6 @@ type Methods<Self> = Readonly<
   Record<string, readonly [string, ResultKind, (self: Self, call: FunctionCall, ...args: Value[]) => Value]>
 >;
 
-/** The methods of texts. */
 const TEXT: Methods<string> = {
   capitalize: ['', 'text', (text) => capitalize(text)],
   casefold: ['', 'text', (text) => text.toLowerCase().replaceAll('ß', 'ss')],
@@ -316,7 +315,6 @@ function linesOf(text: string, keepEnds: boolean): string[] {
 
 type Subject = Readonly<Record<string, Value>>;
 
-/** The methods of objects. */
 const DICT: Methods<Subject> = {
   get: [
     'key default?',
@@ -340,7 +338,6 @@ export function itemsOf(object: Subject, call: FunctionCall): Value {
   );
 }
 
-/** The methods of lists. */
 const LIST: Methods<readonly Value[]> = {
   index: [
     'item',
@@ -365,7 +362,6 @@ const LIST: Methods<readonly Value[]> = {
   copy: ['', 'any', (list, call) => listOf(list, call)],
 };
 
-/** The methods of times. */
 const TIME: Methods<DateTime> = {
   isoformat: ['', 'text', (time) => time.toJSON()],
   strftime: [
@@ -439,7 +435,6 @@ function kindsOf(written: string): string {
   return kinds.join(' or ');
 }
 
-/** All methods, by name. */
 export const pythonMethods: readonly PythonFunction[] = [
   ...[...new Set([TEXT, DICT, LIST, TIME].flatMap((table) => Object.keys(table)))]
     .filter((name) => name !== 'count')

@@ -7,7 +7,6 @@ import type { PythonArithmetic, PythonComparison } from '../tree.js';
 import { chargeWhole, PythonValue } from '../value.js';
 import { DateTime, float, isFloat, isObject, numberOf, present, strOf, typeName } from './values.js';
 
-/** What operators work with. */
 interface Work {
   readonly budget: Budget;
   readonly allocations: Allocations;

@@ -86,7 +86,6 @@ const TESTS: Readonly<Record<string, readonly [names: string, parameters: string
 /** Tests that fail for a value that is not there. */
 const STRICT = new Set(['divisibleby', 'even', 'odd', 'lower', 'upper']);
 
-/** All tests, by name. */
 export const pythonTests: readonly PythonFunction[] = Object.entries(TESTS).flatMap(
   ([id, [names, parameters, test]]) =>
     names.split(' ').map((name) =>

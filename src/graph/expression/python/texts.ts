@@ -197,7 +197,6 @@ export function matchesIn(text: string, pattern: string, most: number, call: Fun
   return matches;
 }
 
-/** How many groups a pattern has. */
 export function groupsOf(pattern: string, call: FunctionCall): number {
   return patternOf(pattern, call).groupCount();
 }

@@ -90,12 +90,10 @@ export function isTruthy(value: Value): boolean {
   return Boolean(value);
 }
 
-/** Whether a value has keys. */
 export function isObject(value: Value): value is JsonObject {
   return isJsonObject(value) && !PythonValue.is(value);
 }
 
-/** The name of a value's type, for errors. */
 export function typeName(value: Value): string {
   if (DateTime.is(value)) return 'a time';
   return PythonValue.is(value) ? 'a number' : describeKind(value);

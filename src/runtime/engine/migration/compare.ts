@@ -234,7 +234,6 @@ class Walk {
     else this.#parts(node, container, other);
   }
 
-  /** The parts of a container that runs. */
   #parts(node: NodeRecord, container: ContainerRecord, other: PlannedNode): void {
     const { kind } = node.planned.node;
     for (let part = container.first; part < container.next; part += 1) {

@@ -64,7 +64,6 @@ const BEGIN: { readonly [K in NodeKind]: Begin<Extract<Node, { kind: K }>> } = {
   compensate: beginCompensate,
 };
 
-/** Executes a node, or begins to. */
 export function beginNode(transition: Transition, node: NodeRecord): void {
   const model = node.planned.node;
   const begin = BEGIN[model.kind] as Begin<Node>;

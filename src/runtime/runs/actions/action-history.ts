@@ -33,7 +33,6 @@ interface ActionRecord {
   readonly answer?: AcceptedAnswer;
 }
 
-/** An answer that was accepted. */
 interface AcceptedAnswer {
   /** Equal for answers that say the same; see `contentOf`. */
   readonly content: string;
@@ -121,7 +120,6 @@ export class ActionHistory {
     this.#put({ ...opened, hasExpired: true });
   }
 
-  /** Takes note of an answer that is accepted. */
   answered(id: string, { content, requestKey, by, warnings }: Omit<AcceptedAnswer, 'order'>): void {
     const opened = this.#opened.get(id);
     if (opened === undefined) return;
@@ -158,7 +156,6 @@ export class ActionHistory {
     return this.#latestAt;
   }
 
-  /** The latest action of a step of a child. */
   ofStep(child: string, step: string): ActionRecord | undefined {
     const id = this.#steps?.get(`${child} ${step}`);
     return id === undefined ? undefined : this.#opened.get(id);

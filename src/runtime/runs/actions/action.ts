@@ -120,7 +120,6 @@ function hasTextResponse(schema: unknown): boolean {
   return properties?.response?.type === 'string';
 }
 
-/** An action that is open. */
 export interface PendingAction {
   readonly id: string;
   /** Key of the node that asks. */

@@ -115,7 +115,6 @@ export function rejected(failure: Failure): Unchanged {
 
 // What follows is for agents.
 
-/** What an agent submits for its child. */
 type ChildSubmission = Submission & { readonly child: string };
 
 interface ChildQuestions {
@@ -220,7 +219,6 @@ const NOT_USED = {
 /** A call that a client made itself. */
 type MadeCall = Submission & { readonly tool: string };
 
-/** An open action of a step. */
 type OpenStep = PendingAction & { readonly action: StepAction };
 
 /**

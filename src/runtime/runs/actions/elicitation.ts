@@ -8,7 +8,6 @@ import type { Elicited, Peer } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
 import { ACTION_KINDS, type PendingAction, type Submission } from './action.js';
 
-/** What an elicitation needs of its run. */
 interface ElicitingRun {
   /** The questions that are open, and that the user may answer in a form or as a person on a page, oldest first. */
   pendingActions(): readonly PendingAction[];

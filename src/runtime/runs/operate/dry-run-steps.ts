@@ -112,7 +112,6 @@ export class DryRunSteps {
     this.#clock = clock;
   }
 
-  /** A stub has answered a call. */
   called({ step_id, tool, input, result, failure, stub }: StubbedCall): void {
     const place = this.#issued.findIndex((each) => each.node === step_id && each.tool === tool);
     const [issued] = place < 0 ? [] : this.#issued.splice(place, 1);
@@ -326,7 +325,6 @@ function depthOf({ scope }: NodeInstance): number {
   return depth;
 }
 
-/** What a node is in. */
 function partOf({ scope: { container, part } }: NodeInstance): { readonly in?: DryPart } {
   if (container === undefined) return {};
   const { key: step_id, planned } = container;

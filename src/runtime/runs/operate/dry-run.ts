@@ -18,7 +18,6 @@ import { observeFacts } from '../run/run-host.js';
 import { DryRunSteps } from './dry-run-steps.js';
 import { StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from './stub-port.js';
 
-/** What is wrong with one argument. */
 interface ArgumentProblem {
   readonly argument: string;
   /** One sentence. */

@@ -142,7 +142,6 @@ function pointIn({ loaded, graph, entries }: ForkSource, entry: number, id: stri
   };
 }
 
-/** A run as it is. */
 function lastPoint({ loaded, graph, entries }: ForkSource): Point {
   const state = restore(planOf(graph), loaded.rows);
   const lastEffects = loaded.rows.flatMap((row): ForkOrigin['effects'][number][] => {

@@ -18,7 +18,6 @@ import { type RunState, StateVersionError } from '../../engine/state.js';
 import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { HostRow, LoadedRun, Row, RunJournal } from '../store/journal.js';
 
-/** Where a run is to move. */
 export interface MoveTarget {
   /** With all workflows it runs among its tasks. */
   readonly graph: Graph;
@@ -107,7 +106,6 @@ export async function moveRun(
   return { kind: 'moved' };
 }
 
-/** A run after a move. */
 interface MovedRun {
   readonly kind: 'moved';
   /** The number of the entry that moves it. */

@@ -84,7 +84,6 @@ class Course {
   }
 }
 
-/** How a run is reopened. */
 interface Reopening {
   readonly entry: JournalEntry;
   /** The steps with calls in flight that may not be repeated. */

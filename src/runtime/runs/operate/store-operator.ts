@@ -13,7 +13,6 @@ type CommandOutcome =
   /** No server has taken it yet. */
   | { readonly outcome: 'stored' };
 
-/** What became of the move of a run. */
 export type MigrationOutcome = Awaited<ReturnType<typeof moveRun>> | ReturnType<typeof judgeMove>;
 
 /** A copy of a store that was made and checked. */

@@ -257,7 +257,6 @@ function runNodeStates(source: ForkSource, mask: RunMask): ReadonlyMap<string, R
   return new Map([...byNode].map(([node, items]) => [node, together(items, mask)]));
 }
 
-/** The states of the rows. */
 function stored({ loaded }: ForkSource): ReadonlyMap<string, OpenState> {
   const states = new Map<string, OpenState>();
   for (const row of loaded.rows) {

@@ -18,7 +18,6 @@ import type { Registry, ToolEntry } from '../../tools/registry.js';
 import { schemaProblems } from '../../tools/schema-problems.js';
 import { type StubResults, sampleResult, sentResult } from './stub-port.js';
 
-/** What stubs are for. */
 interface StubbedWorkflow {
   /** With the workflows that it runs. */
   readonly graph: Graph;

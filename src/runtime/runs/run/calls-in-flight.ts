@@ -26,7 +26,6 @@ export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evalu
 /** A command that asks a question outside of the server. */
 export type Ask = Extract<Command, { kind: 'requestAction' }>;
 
-/** What the calls of one run share. */
 export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal' | 'peer'> {
   /** What a call reports of its progress, and the key of the node that makes it. */
   progress(progress: number, total?: number, message?: string, node?: string): void;

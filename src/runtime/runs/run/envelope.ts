@@ -124,7 +124,6 @@ type ActionView = Parameters<typeof openActions>[0];
 
 type RecordView = ActionView['record'] & { readonly forkedFrom: ForkOrigin | undefined };
 
-/** Makes the envelope of a run. */
 export function envelopeOf(view: RunView): Envelope {
   const { state, liveStatus, mask, paused, missing = [], record } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
@@ -263,7 +262,6 @@ interface EnvelopeError extends RemainingEffects, ReturnType<typeof shownUndone>
   readonly undone?: readonly string[];
 }
 
-/** A run that has ended. */
 interface EndedRun {
   readonly state: RunState;
   readonly mask: RunMask;

@@ -13,7 +13,6 @@ import { OpenCommands } from './open-commands.js';
 import type { RunHost } from './run-host.js';
 import { ValuesInFlight } from './values-in-flight.js';
 
-/** What an execution takes from its run. */
 interface ExecutionOptions extends Pick<RunHost, 'calls'> {
   readonly values: RunHost['values'];
   readonly clock: Clock;

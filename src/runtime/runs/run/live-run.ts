@@ -35,7 +35,6 @@ useRegexLibrary(loadRe2);
 /** See {@link LiveState}. */
 type Writing = Extract<LiveState, { kind: 'writing' }>;
 
-/** How a run is cancelled. */
 interface CancelOptions {
   readonly compensate?: boolean;
   /** The code of the run's failure. Default: `E_CANCELLED`. */
@@ -64,7 +63,6 @@ export class LiveRun {
   readonly #record: Recorder | undefined;
   readonly #readsInbox: boolean;
   readonly #execution: Execution;
-  /** Its open commands. */
   readonly #open: OpenCommands;
   readonly #writer: JournalWriter;
   readonly #origin: TraceCarrier | undefined;

@@ -27,7 +27,6 @@ import type { startOf } from './run-host.js';
  * same step. Where the start itself was not written, it is computed and taken again in that step.
  */
 
-/** What a run starts with. */
 interface Starting {
   readonly kind: 'starting';
   readonly start: ReturnType<typeof startOf>;

@@ -67,7 +67,6 @@ interface ChildView extends NonNullable<Item> {
   readonly at: number;
 }
 
-/** What actions are shown from. */
 interface ActionView {
   readonly state: RunState;
   readonly mask: RunMask;
@@ -151,7 +150,6 @@ function headOf({ state, record }: ActionView, node: string, item: Item) {
       };
 }
 
-/** The id of the action that a loop is. */
 export function loopActionId(loop: string): string {
   return `${loop}:children`;
 }

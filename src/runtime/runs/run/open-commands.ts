@@ -9,7 +9,6 @@ import type { Clock } from './clock.js';
 import { Queue } from './inbox.js';
 import { RunTimer } from './run-timer.js';
 
-/** A call of a tool. */
 type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
 /** A command that wants an answer. */
@@ -62,7 +61,6 @@ export class OpenCommands {
     this.#onTime = onTimeOfOthers;
   }
 
-  /** Takes a command of the engine. */
   take(command: Command): void {
     switch (command.kind) {
       case 'callTool':

@@ -96,7 +96,6 @@ export function isSameUser(caller: Owner, owner: Owner): boolean {
   return subject !== undefined && caller.subject === subject && caller.issuer === issuer;
 }
 
-/** The roles of a caller. */
 export function rolesOf(caller: Owner): readonly string[] {
   return caller.kind === 'anonymous' ? [] : (caller.roles ?? []);
 }

@@ -56,7 +56,6 @@ interface RunOptions {
   readonly readsInbox?: boolean;
 }
 
-/** A run to begin. */
 export interface RunStart extends RunOptions {
   /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
   readonly input: JsonObject;
@@ -66,7 +65,6 @@ export interface RunStart extends RunOptions {
   readonly deadlineMs?: number;
 }
 
-/** A run to continue. */
 export interface RunResumption extends RunOptions {
   /** As the host's journal has it. */
   readonly loaded: LoadedRun;
@@ -136,7 +134,6 @@ function warn(error: unknown): void {
   process.emitWarning(`an observer of a workflow run failed: ${thrownText(error)}`, 'StepwrightWarning');
 }
 
-/** What a run starts with. */
 interface Start {
   readonly input: JsonObject;
   readonly ids: StartIds;

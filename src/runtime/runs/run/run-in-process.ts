@@ -22,7 +22,6 @@ interface InProcessRun extends RunStart, RunHost {
   readonly onObserverError?: (error: unknown, fact: Fact) => void;
 }
 
-/** How a run ended. */
 interface RunOutcome {
   /** `running` for one that was left where it waits for values of a model. */
   readonly status: RunStatus;

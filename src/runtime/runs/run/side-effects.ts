@@ -67,7 +67,6 @@ export const PARTIAL_LIMIT_BYTES = PARTIAL_LIMIT;
 /** So many calls are listed that were not undone, or whose outcome is unknown, and so many failed items. */
 const LISTED_CALLS = 50;
 
-/** A run that is over. */
 interface EndedRun {
   readonly mask: RunMask;
   readonly remains: Remains;

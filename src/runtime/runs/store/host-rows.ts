@@ -28,7 +28,6 @@ interface RunMove {
   readonly mapping?: Readonly<Record<string, string>>;
 }
 
-/** Whose run it is. */
 interface RunOrigin extends RunListing {
   readonly owner: Owner;
   /** Of a run that was started as a task. */

@@ -19,7 +19,6 @@ export interface StoreReader {
   entries(run: StoredHead, from: number, most: number): Later<readonly StoredEntry[]>;
   /** How many runs would not stay. */
   countExpired(retention: Retention): Later<number>;
-  /** Reads all of the store. */
   check(): Later<StoreCheck>;
   /** How the store does at a time, in ms since the epoch. */
   metrics(now: number): Later<StoreMetrics>;
@@ -40,7 +39,6 @@ interface Damage {
   readonly why: string;
 }
 
-/** A run that a store has. */
 export interface StoredHead {
   /** Its number: later runs have greater ones. */
   readonly n: number;
@@ -70,7 +68,6 @@ export interface StoredEntry {
   readonly events: readonly Event[];
 }
 
-/** Which runs are listed. */
 interface RunFilter {
   /** The states of runs. Default: all. */
   readonly state?: StoredState;

@@ -50,7 +50,6 @@ export interface Layer {
   readonly shownWorkflows?: readonly string[];
 }
 
-/** What every catalogue of a server has. */
 export interface CatalogueParts {
   /** With the functions of built workflows. */
   readonly registry: Registry;
@@ -225,7 +224,6 @@ export function permittedPrompt(
   throw new ProtocolFault(faultCodes.refused, message, { code, missing });
 }
 
-/** The workflows whose runs are tasks. */
 function tasksWithoutStore(workflows: ReadonlyMap<string, ServedWorkflow>): TaskStoreError[] {
   return [...workflows].flatMap(([name, { graph }]) =>
     graph.task === true ? [new TaskStoreError(name)] : [],
@@ -278,7 +276,6 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-/** What instructions are made from. */
 interface InstructionParts {
   /** The author's own. */
   readonly own: string | undefined;

@@ -101,7 +101,6 @@ function shapeOf(value: Json): string {
     : clip(jsonText(value));
 }
 
-/** A part of a long result. */
 export interface ResultPart {
   readonly text: string;
   /** Where it begins, in UTF-16 code units. */

@@ -127,7 +127,6 @@ function warningLine({ code, message }: RunWarning): string {
   return `${code}: ${message}`;
 }
 
-/** Warnings under this key, where there are any. */
 function warningsAs(warnings: readonly RunWarning[], key: string): JsonObject {
   return warnings.length === 0 ? {} : { [key]: warnings.map((warning) => ({ ...warning })) };
 }

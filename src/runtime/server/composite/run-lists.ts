@@ -123,7 +123,6 @@ function cursorOf(tool: ListTool, status: string | undefined, workflows: number,
   return Buffer.from(`${tool} ${status ?? 'all'} ${workflows} ${run}`).toString('base64url');
 }
 
-/** Where a page starts. */
 interface PageStart {
   /** So many workflows were listed. */
   readonly workflow: number;

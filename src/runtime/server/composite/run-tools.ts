@@ -284,7 +284,6 @@ export const QUESTION_TOOL: ToolListing = {
   _meta: { ui: { visibility: ['app'] } },
 };
 
-/** Whether a client shows apps in its frames. */
 export function showsApps(peer: Pick<Peer, 'client'> | undefined): boolean {
   const { extensions } = peer?.client?.capabilities ?? {};
   const app = isJsonObject(extensions) ? extensions['io.modelcontextprotocol/ui'] : undefined;

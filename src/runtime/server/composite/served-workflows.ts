@@ -35,7 +35,6 @@ import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-t
 /** What the names of workflows' tools begin with, unless the server says otherwise. */
 export const DEFAULT_PREFIX = 'w_';
 
-/** A workflow as runs of it are started. */
 export interface ServedWorkflow extends RunTraits {
   /** With all workflows it runs among its tasks. */
   readonly graph: Graph;
@@ -47,7 +46,6 @@ export interface ServedWorkflow extends RunTraits {
   readonly earlier?: readonly ServedWorkflow[];
 }
 
-/** A workflow that is a tool. */
 export type OfferedWorkflow = ServedWorkflow & { readonly tool: WorkflowTool };
 
 export interface WorkflowTool {
@@ -311,7 +309,6 @@ export interface RunnableWorkflow extends Pick<WorkflowEntry, 'graph' | 'hash'> 
 /** How a workflow is offered that does not say it. */
 const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt', 'tool'];
 
-/** Whether a workflow is offered this way. */
 export function isOffered({ expose = DEFAULT_EXPOSE }: Graph, way: 'prompt' | 'tool'): boolean {
   return expose.includes(way);
 }

@@ -95,7 +95,6 @@ export class WorkflowCalls {
     return answer.ok ? this.#resultOf(workflow, answer.envelope) : failureResult(answer.failure);
   }
 
-  /** What the tool of a workflow returns for a run. */
   #resultOf({ graph, tool }: OfferedWorkflow, envelope: Envelope): ToolResult {
     const { schemas, log, maxResultChars } = this.#options;
     const long = longResult(envelope, maxResultChars);
@@ -374,7 +373,6 @@ export class WorkflowCalls {
   }
 }
 
-/** How a run begins. */
 interface Beginning {
   /** The tool that starts it. */
   readonly as: string;

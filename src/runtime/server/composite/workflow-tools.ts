@@ -146,7 +146,6 @@ function listingOf({ graph, tool, canWait }: OfferedWorkflow, describe: 'short' 
   };
 }
 
-/** How a tool is executed, for its listing. */
 function executionOf(taskSupport: TaskSupport | undefined): Pick<ToolListing, 'execution'> {
   return taskSupport === undefined || taskSupport === 'forbidden' ? {} : { execution: { taskSupport } };
 }

@@ -6,7 +6,6 @@ import type { CancelSignal } from '../../tools/port.js';
 import { LongTimer } from '../../upstream/long-timer.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 
-/** Cancels a request. */
 export class RequestSignal implements CancelSignal {
   aborted = false;
   reason: unknown = undefined;
@@ -87,7 +86,6 @@ export interface DrainedRuns {
   endAll(reason: string): number;
 }
 
-/** Aborts a request. */
 export type Abort = (reason: unknown) => void;
 
 const STOPPED = 'the server was stopped';

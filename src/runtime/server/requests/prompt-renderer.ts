@@ -290,10 +290,8 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
   }
 }
 
-/** A class that may have a decorator. */
 type DecoratedClass = Parameters<typeof readMetadata>[0];
 
-/** What a handle refers to. */
 type HandleTarget =
   | { readonly kind: 'tool'; readonly name: string; readonly entry: ToolEntry }
   | { readonly kind: 'resource'; readonly name: string; readonly entry: ResourceEntry }

@@ -6,7 +6,6 @@ import { formatOf } from '../../../formats/text/read-text.js';
 /** Editors write a file in several steps: its changes within this time are one, in ms. */
 const DEBOUNCE_MS = 100;
 
-/** What has changed. */
 export interface SpecChanges {
   /** Absolute. */
   readonly files: ReadonlySet<string>;

@@ -101,7 +101,6 @@ export class TaskCalls {
     };
   }
 
-  /** A task of a caller. */
   inspect(task: string, caller: IdentifiedRequest['principal']): Promise<InspectedTask | undefined> {
     return this.#options.runs.inspect(caller, task, (run) =>
       run.graph.task === true ? inspectTask(run, this.#tools(run)) : undefined,

@@ -42,7 +42,6 @@ export type TaskMeta = {
   readonly next?: readonly HandOffCall[];
 };
 
-/** The status of a task, by the envelope of its run. */
 function taskStatusOf({ status, actions }: Pick<Envelope, 'status' | 'actions'>): TaskStatus {
   if (status === 'completed' || status === 'failed' || status === 'cancelled') return status;
   const isAsking = actions.some(({ type }) => type !== 'wait' && type !== 'step');
@@ -104,7 +103,6 @@ export interface InspectedTask {
   readonly variables: JsonObject;
 }
 
-/** Reads a task from its run. */
 export function inspectTask(run: InspectedRun, tools: KnownTools): InspectedTask {
   const { graph, envelope, state, mask } = run;
   if (state === undefined) {

@@ -22,7 +22,6 @@ import { storeFault, taskNotFound } from '../store-failure.js';
 import { failureResult, faultCodes, ProtocolFault, successResult, type ToolResult } from '../wire.js';
 import type { TaskCall, TaskState, TaskView } from './task-router.js';
 
-/** What tasks are made of. */
 interface TaskParts {
   readonly runs: RunStore;
   readonly workflowTools: WorkflowTools;
@@ -420,12 +419,10 @@ function makeGraph({ name, entry, timeoutMs }: CallableTool): Graph {
   };
 }
 
-/** The input of the run of a call. */
 function toolRunInput(input: Readonly<Record<string, unknown>>) {
   return { [INPUT]: input };
 }
 
-/** What the call of a tool returns that a run is for. */
 function toolRunResult({ result = null, error }: Envelope): ToolResult {
   if (error === undefined) return successResult(result, undefined);
   const { code, message, outcome_unknown: outcomeUnknown, details } = error;

@@ -19,7 +19,6 @@ import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
 import { DOCUMENT, NODE_KEYS, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
 import { branchSchemas, namedNodeSchemas, nodeSchema, objectOf, ref } from './node-schema.js';
 
-/** The JSON Schema of documents. */
 export function documentSchema({
   tools,
   workflows,

@@ -29,7 +29,6 @@ export interface EncodedEntry
   readonly large: readonly LargeText[];
 }
 
-/** A status of a run. */
 interface NewStatus {
   readonly status: RunStatus;
   /** The time of the last event that led to it, in ms since the epoch; null for none. */
@@ -118,7 +117,6 @@ interface LargeText {
 class TextWriter {
   readonly large: LargeText[] = [];
 
-  /** What a column holds of a text. */
   column(text: string): TextColumn {
     return text.length > LARGE_TEXT ? this.#keep(text) : text;
   }

@@ -46,7 +46,6 @@ type Write = (now: GroupEffect) => Error | undefined;
 /** What is known of a run that this process holds, without a look at its row. */
 type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'> & { readonly sums: RunSums };
 
-/** What a group of writes has changed. */
 interface GroupEffect {
   /** Runs with a changed inbox. */
   readonly runs: Set<string>;

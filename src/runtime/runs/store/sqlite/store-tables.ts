@@ -181,7 +181,6 @@ export class StoreTables {
     return new Map(rows.map((row) => [keyIn(row.id), this.#responseIn(row)]));
   }
 
-  /** The response to an item that a run has consumed. */
   response(run: string, item: string): Json | undefined {
     const row = this.get(
       'SELECT id, response, sum FROM responses WHERE run = (SELECT n FROM runs WHERE id = ?) AND id = ?',
