@@ -11,6 +11,7 @@ import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { UntypedFactories } from '../runtime/tools/instances.js';
+import type { HttpSettings } from '../runtime/transports/http/http-options.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
 import { isNamed, Misuse, missingCompilers, type Output, shortName, texts } from './command-line.js';
 
@@ -54,7 +55,7 @@ export interface OpenRegistry {
 /** Registries, with the options that the project gives to servers. */
 export interface OpenRegistries {
   readonly registries: readonly [OpenRegistry, ...OpenRegistry[]];
-  readonly options: ServerSettings & UntypedFactories;
+  readonly options: ServerSettings & HttpSettings & UntypedFactories;
   /** The upstream servers of the configuration. */
   readonly upstream?: UpstreamConfig;
   /** The patterns of spec files, in a project without TypeScript. */

@@ -45,15 +45,17 @@ export interface View {
 interface Frame {
   /** The name of the store. */
   readonly store: string;
-  /** Who looks at it. */
-  readonly user: string;
+  /** Who looks at it. Missing for a reader without a token. */
+  readonly user?: string;
+  /** Of the form that signs out. */
+  readonly formKey?: string;
 }
 
 /** A piece: bundlers rewrite tagged templates that close a script, by a helper of a package of theirs. */
 const SCRIPT = new Html('<script src="/studio.js" defer></script>');
 
 /** A whole page. */
-export function pageOf({ title, tab, parts, live }: View, { store, user }: Frame): string {
+export function pageOf({ title, tab, parts, live }: View, { store, user, formKey }: Frame): string {
   const link = (name: string, href: string, isOpen: boolean): Html =>
     html`<a href="${href}"${isOpen && new Html(' aria-current="page"')}>${name}</a>`;
   const { text } = html`<!doctype html>
@@ -71,7 +73,8 @@ ${SCRIPT}
 <header class="bar">
 <a class="brand" href="/runs">Stepwright <b>Studio</b></a>
 <nav aria-label="Views">${link('Runs', '/runs', tab === 'runs')}${link('Workflows', '/workflows', tab === 'workflows')}</nav>
-<span class="where" title="The store, and who you are">${store} · ${user}</span>
+<span class="where" title="The store, and who you are">${user === undefined ? '' : `${store} · ${user}`}</span>
+${formKey !== undefined && html`<form method="post" action="/sign-out"><input type="hidden" name="key" value="${formKey}"><button class="quiet">Sign out</button></form>`}
 ${live !== undefined && html`<span id="link" role="status"></span>`}
 </header>
 <main id="main">
@@ -80,6 +83,12 @@ ${parts.map(({ id, content }) => html`<section id="${id}">${content}</section>\n
 </html>
 `;
   return text;
+}
+
+/** The page of a reader without a token. @param why its last one opens no page. */
+export function signInView(hint: Html, to: string, why: string | undefined): View {
+  const content = html`<h1>Sign in</h1><p>${hint}</p>${why !== undefined && html`<p class="notice" role="alert">${why}</p>`}<form class="sheet" method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><label>Token <input name="token" type="password" required autocomplete="off"></label><button class="main">Open the page</button></form>`;
+  return { title: 'Sign in', parts: [{ id: 'sign-in', content }] };
 }
 
 /** A time, in UTC. The script of the page shows it in the zone of its reader. */

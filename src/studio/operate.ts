@@ -9,6 +9,7 @@ import {
   sendCommands,
   undecidedSteps,
 } from '../runtime/runs/operate/store-operator.js';
+import type { StudioUser } from './access.js';
 import type { FormOutcome, RunPageOptions } from './run-page.js';
 import type { OpenRun } from './run-source.js';
 
@@ -27,10 +28,16 @@ export async function operateRun(
   store: StoreOperator,
   run: OpenRun,
   form: OperateForm,
-  by: string,
+  user: StudioUser,
 ): Promise<FormOutcome | undefined> {
   const reason = form.fields.get('reason')?.trim() ?? '';
-  const operator = { kind: 'operator', name: by, ...defined({ reason: reason || undefined }) } as const;
+  const { name, owner } = user;
+  const operator = {
+    kind: 'operator',
+    name,
+    principal: { ...owner },
+    ...defined({ reason: reason || undefined }),
+  } as const;
   if (form.act !== 'answer' && reason === '')
     return { notice: 'Give a reason: the log of the run keeps it. The run was not changed.' };
   const commands = form.act === 'retry' ? retries(run) : commandOf(run, form);

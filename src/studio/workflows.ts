@@ -11,6 +11,7 @@ import { readArguments } from '../runtime/server/catalogue/arguments.js';
 import type { Definitions } from '../runtime/server/definitions.js';
 import type { StepwrightServer } from '../runtime/server/stepwright-server.js';
 import { runRef } from '../runtime/tools/port.js';
+import type { StudioUser } from './access.js';
 
 /** The workflows of a registry. */
 export interface StudioProject {
@@ -85,15 +86,17 @@ export async function tryWorkflow(
   }
 }
 
-/** Starts a run. Returns its id, or why it was not started. */
+/** Starts a run of a user. Returns its id, or why it was not started. */
 export async function startWorkflow(
   { graph, project }: ServedDefinition,
   value: JsonObject,
+  { auth }: StudioUser,
 ): Promise<{ readonly run: string } | Error> {
   const server = await project.server?.();
   if (server === undefined) return new Error('This page starts no runs');
   const answer = await server.startRun(graph.name, value, {
-    ...{ requestId: 'studio', signal: new AbortController().signal, progress: noProgress, local: true },
+    ...{ requestId: 'studio', signal: new AbortController().signal, progress: noProgress },
+    ...(auth === undefined ? { local: true } : { auth }),
   });
   return answer.ok ? { run: answer.envelope.workflow_id } : new Error(answer.failure.message);
 }

@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask } from '../../runtime/engine/constructs.fixture.js';
-import { chain, done, graph, lit } from '../../runtime/engine/graph.fixture.js';
+import { chain, done, graph, lit, step } from '../../runtime/engine/graph.fixture.js';
+import { SqliteOperator } from '../../runtime/runs/operate/sqlite-operator.js';
 import type { StoreOperator } from '../../runtime/runs/operate/store-operator.js';
-import type { ReadRun, StoreReader } from '../../runtime/runs/store/reader.js';
+import type { ReadRun, StoredHead, StoreReader } from '../../runtime/runs/store/reader.js';
+import { ada } from '../../runtime/runs/store.fixture.js';
 import { runRef } from '../../runtime/tools/port.js';
+import { localAccess } from '../../studio/access.js';
 import { studioOf } from '../../studio/studio.js';
 import { dispatched } from '../dispatched.fixture.js';
 import { ServedStore } from './runs/store.fixture.js';
@@ -23,7 +26,7 @@ test('a command line without a store, or with a wrong one, is refused', async ()
 test('pages are sent to the holder of the token, over a stream as well', async () => {
   const ref = runRef(await store.start(asking));
   const token = 'a-token';
-  const studio = await listen({ store: `sqlite:${store.path}` }, { token, port: 0 });
+  const studio = await listen({ store: `sqlite:${store.path}`, options: {} }, { token, port: 0 });
   try {
     const signIn = await fetch(studio.url, { redirect: 'manual' });
     const [cookie = ''] = (signIn.headers.get('set-cookie') ?? '').split(';');
@@ -41,6 +44,120 @@ test('pages are sent to the holder of the token, over a stream as well', async (
   } finally {
     await studio.close();
   }
+});
+
+describe('a page for callers of a server', () => {
+  const verify = (token: string) => ({
+    ...{ clientId: 'web', scopes: [], subject: token },
+    roles: { ada: ['operator'], lea: ['operator', 'lead'] }[token] ?? ['lead'],
+  });
+  const options = { auth: { verify } };
+  const approved = graph(
+    chain(
+      ask('sure', 'confirm', { answerBy: [{ kind: 'role', role: 'lead', except: 'owner' }] }),
+      done('out', step('sure')),
+    ),
+  );
+
+  /** A page, with what sends it a form as a user. */
+  async function served() {
+    const studio = await listen(
+      { store: `sqlite:${store.path}`, options },
+      { token: 'unused', port: 0, host: '127.0.0.1' },
+    );
+    const { origin } = studio.url;
+    const signIn = async (token: string, to = '/runs') => {
+      const body = new URLSearchParams({ token, to });
+      return fetch(`${origin}/sign-in`, { method: 'POST', body, headers: { origin }, redirect: 'manual' });
+    };
+    const cookieOf = async (token: string) =>
+      ((await signIn(token)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const send = async (token: string, run: string, act: string, fields: Record<string, string>) => {
+      const headers = { origin, cookie: await cookieOf(token) };
+      const page = await (await fetch(`${origin}/runs/${run}`, { headers })).text();
+      const key = / name="key" value="([0-9a-f]+)"/.exec(page)?.[1] ?? '';
+      const body = new URLSearchParams({ key, ...fields });
+      return fetch(`${origin}/runs/${run}/${act}`, { method: 'POST', body, headers, redirect: 'manual' });
+    };
+    return { ...studio, origin, signIn, cookieOf, send };
+  }
+
+  const eventsOf = (run: string) =>
+    new SqliteOperator(store.path).read((reader) => {
+      const [head] = reader.find(run);
+      return reader.entries(head as StoredHead, 1, 100).flatMap(({ events }) => events);
+    });
+
+  test('opens with a token of an operator alone, and asks for one', async () => {
+    const run = runRef(await store.start(approved));
+    const studio = await served();
+    const [asked, wrong, right] = [
+      await fetch(`${studio.origin}/runs/${run}?token=ada`),
+      await studio.signIn('eve'),
+      await studio.signIn('ada', `//elsewhere.example/runs/${run}?limit=3`),
+    ];
+    const bearer = await fetch(`${studio.origin}/runs`, { headers: { authorization: 'Bearer ada' } });
+    const [askedText, wrongText] = [await asked.text(), await wrong.text()];
+    await studio.close();
+    expect([studio.url.search, asked.status, wrong.status, right.status, bearer.status]).toEqual([
+      ...['', 403, 403, 303, 200],
+    ]);
+    expect(askedText).toContain(`name="to" value="/runs/${run}"`);
+    expect(askedText).not.toContain('approved');
+    expect(wrongText).toContain('eve lacks the role &#39;operator&#39;');
+    expect(right.headers.get('location')).toBe(`/runs/${run}?limit=3`);
+    expect(right.headers.get('set-cookie')).toMatch(/=ada; Path=\/; HttpOnly; SameSite=Strict$/);
+  });
+
+  test('answers as the user, who must be permitted to; the log names the user and the way', async () => {
+    const run = runRef(await store.start(approved));
+    const studio = await served();
+    const answer = { action: 'sure#1', 'json/confirmed': 'true' };
+    const forbidden = await studio.send('ada', run, 'answer', answer);
+    const taken = await studio.send('lea', run, 'answer', answer);
+    await studio.close();
+    expect([forbidden.status, taken.status]).toEqual([422, 303]);
+    const principal = { kind: 'principal', subject: 'lea', roles: ['operator', 'lead'], person: true };
+    expect(await eventsOf(run)).toContainEqual(
+      expect.objectContaining({ kind: 'actionSubmitted', by: { kind: 'operator', name: 'lea', principal } }),
+    );
+  });
+
+  test('the run itself refuses an answer of an operator who may not give it', async () => {
+    const id = await store.start(approved);
+    const principal = { kind: 'principal', subject: 'eve', roles: ['operator'] } as const;
+    const outcome = await new SqliteOperator(store.path).send(
+      id,
+      { command: 'answer', actionId: 'sure#1', result: true },
+      { kind: 'operator', name: 'eve', principal },
+      5_000,
+    );
+    expect(outcome).toMatchObject({ outcome: 'refused', failure: { code: 'NOT_PERMITTED' } });
+    expect(await store.served().get(ada, id)).toMatchObject({ envelope: { status: 'waiting' } });
+  });
+
+  test('cancels as the user', async () => {
+    const run = runRef(await store.start(approved));
+    const studio = await served();
+    const { status } = await studio.send('ada', run, 'cancel', { reason: 'not needed' });
+    await studio.close();
+    expect(status).toBe(303);
+    expect((await eventsOf(run)).at(-1)).toMatchObject({
+      kind: 'cancelled',
+      by: { kind: 'operator', name: 'ada', principal: { subject: 'ada' }, reason: 'not needed' },
+    });
+  });
+
+  test('is not served to other machines without authentication', async () => {
+    await store.start(asking);
+    const refused = await dispatched(
+      ...['studio', '--root', store.file('.'), '--store', `sqlite:${store.path}`, '--host', '0.0.0.0'],
+    );
+    expect(refused).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('`--host 0.0.0.0` needs `auth` in the options of the server'),
+    });
+  });
 });
 
 test('a run of a later version has a page that says so', async () => {
@@ -62,7 +179,10 @@ test('a run of a later version has a page that says so', async () => {
     read: <T>(work: (reader: StoreReader) => T | Promise<T>) =>
       operator.read((reader) => work(laterReader(reader))),
   });
-  const studio = studioOf({ store: later, user: { kind: 'local' }, userName: 'ada', token: 'a' });
+  const studio = studioOf({
+    store: later,
+    access: localAccess('a', { owner: { kind: 'local' }, name: 'ada' }),
+  });
   const headers = { cookie: 'stepwright_studio_0=a', host: 'localhost' };
   const page = await studio(new Request(`http://localhost/runs/${ref}`, { headers }));
   expect([page.status, await page.text()]).toEqual([503, expect.stringContaining('The run cannot be read')]);

@@ -64,7 +64,7 @@ function operatorDelivery(
     case 'retry':
       return new DecisionDelivery(run, id, command, by);
     case 'answer':
-      return new AnswerDelivery(run, () => run.questions.decideAsOperator(command), { item: id, by });
+      return new AnswerDelivery(run, () => run.questions.decideOfOperator(command, by), { item: id, by });
     case 'cancel':
       return new CancelDelivery(run, { reason: 'an operator cancelled it', ...command }, { item: id, by });
     case undefined:

@@ -154,7 +154,7 @@ export class ServedStudio {
   /** The address of the page, with its secret. It has a workflow that can be started, and one that was changed. */
   async open(): Promise<URL> {
     this.#studio ??= await listen(
-      { store: `sqlite:${this.path}`, projects: this.#projects() },
+      { store: `sqlite:${this.path}`, projects: this.#projects(), options: {} },
       { token: 'a-token', port: 0 },
     );
     return this.#studio.url;

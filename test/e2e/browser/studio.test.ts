@@ -53,7 +53,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     const stranger = await fetch(at('/runs'));
     expect([stranger.status, await stranger.text()]).toEqual([
       403,
-      expect.stringContaining('Open the printed address'),
+      expect.stringContaining('the address that <code>stepwright studio</code> has printed'),
     ]);
     const forged = await fetch(at('/runs?token=wrong'), { headers: { cookie: 'stepwright_studio_0=wrong' } });
     expect(forged.status).toBe(403);

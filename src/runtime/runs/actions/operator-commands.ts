@@ -1,3 +1,4 @@
+import type { Owner } from '../../../decorators/context.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
@@ -7,6 +8,8 @@ import type { InboxItem } from '../store/journal.js';
 export interface Operator {
   readonly kind: 'operator';
   readonly name: string;
+  /** Who it is as a caller: it answers the questions that this caller may answer. Default: it answers any. */
+  readonly principal?: Owner & JsonObject;
   /** Why, in its words. */
   readonly reason?: string;
 }
@@ -19,7 +22,7 @@ export type OperatorCommand =
   | { readonly command: 'decide'; readonly step: string; readonly outcome: Outcome }
   /** The call is made again, whether or not it happened. */
   | { readonly command: 'retry'; readonly step: string }
-  /** Answers a question in the place of those who may answer it. */
+  /** Without a principal of the operator: in the place of those who may answer it. */
   | { readonly command: 'answer'; readonly actionId: string; readonly result: Json }
   | { readonly command: 'cancel'; readonly reason?: string; readonly compensate?: boolean };
 

@@ -110,8 +110,17 @@ export class RunQuestions {
     return retry === true ? decideRetry(this.#run, submission) : this.#decideOfOwner(submission, by);
   }
 
-  /** The same for the answer of an operator, which every question takes. */
-  decideAsOperator({ actionId, result }: { readonly actionId: string; readonly result: Json }): Decision {
+  /** The same for the answer of an operator: every question takes it, unless it answers as a caller. */
+  decideOfOperator(
+    { actionId, result }: { readonly actionId: string; readonly result: Json },
+    { principal }: Operator,
+  ): Decision {
+    if (principal !== undefined) {
+      const opened = this.#run.actions.get(actionId);
+      return opened === undefined || mayAnswer(opened.answerBy, principal, this.#run.principal)
+        ? this.decide({ actionId, result }, principal)
+        : notPermitted(actionId, opened.answerBy);
+    }
     const chosen = this.#choose(actionId, [...(this.#run.live?.asks.values() ?? [])], false);
     switch (chosen.kind) {
       case 'refused':
@@ -151,11 +160,12 @@ export class RunQuestions {
   ): void {
     const { actions } = this.#run;
     // An agent that repeats an answer names its action.
-    const isAnonymous = by === undefined || by.kind === 'operator' || actions.get(pending.id)?.child;
+    const caller = by?.kind === 'operator' ? by.principal : by;
+    const isAnonymous = caller === undefined || actions.get(pending.id)?.child !== undefined;
     actions.answered(pending.id, {
       content,
       ...defined({ requestKey }),
-      ...(isAnonymous ? {} : { by: ownerKey(by) }),
+      ...(isAnonymous ? {} : { by: ownerKey(caller) }),
       ...(warnings.length === 0 ? {} : { warnings }),
     });
   }
@@ -344,7 +354,7 @@ export class RunQuestions {
   }
 }
 
-function notPermitted(id: string, answerBy: readonly Answerer[] = []): Decision {
+function notPermitted(id: string, answerBy: readonly Answerer[] = [{ kind: 'owner' }]): Decision {
   const details = { action_id: id, answer_by: answerBy.map((each) => ({ ...each })) };
   const message = `Action '${clip(id)}' is not yours to answer: only ${describeAnswerers(answerBy)} may. Nothing was consumed, and the action is still open or was answered.`;
   return rejected({ code: 'NOT_PERMITTED', message, details });

@@ -1,5 +1,6 @@
 import type { AuthInfo } from '../../../decorators/context.js';
 import { isRole } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { SCOPE } from '../../../graph/names.js';
 import { clip } from '../../../graph/printable-text.js';
@@ -40,6 +41,16 @@ export interface VerifiedToken extends Omit<AuthInfo, 'subject' | 'extra'> {
   readonly expiresAt?: number | undefined;
   /** The server the token was issued for. One that is not this server's `resource` is refused. Default: any. */
   readonly audience?: string | URL | readonly string[] | undefined;
+}
+
+/** A caller as requests have it: the token itself stays behind. */
+export function authInfoOf({ clientId, scopes, roles, subject, extra }: VerifiedToken): AuthInfo {
+  const claims = subject === undefined ? extra : { sub: subject, ...extra };
+  return {
+    clientId,
+    scopes: [...scopes],
+    ...defined({ roles: roles && [...roles], extra: claims && { ...claims } }),
+  } as AuthInfo;
 }
 
 /** How the authentication of a request ended. */

@@ -1,4 +1,3 @@
-import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
@@ -20,7 +19,7 @@ import type {
   ProtocolAdapter,
   StatelessHandler,
 } from '../protocol-adapter.js';
-import { Bearer, type VerifiedToken } from './bearer-auth.js';
+import { authInfoOf, Bearer, type VerifiedToken } from './bearer-auth.js';
 import { allowPage, boundedStream, busy, preflight, readBody, refusal } from './bodies.js';
 import { clientAddress } from './client-address.js';
 import { hostValidation } from './host-validation.js';
@@ -440,16 +439,6 @@ function withBothTypes({ url, method, headers: original, signal }: Request): Req
 
 function noClient(id?: Message['id']): Response {
   return refusal(499, -32_000, 'The client has left', id);
-}
-
-/** The token itself stays behind. */
-function authInfoOf({ clientId, scopes, roles, subject, extra }: VerifiedToken): AuthInfo {
-  const claims = subject === undefined ? extra : { sub: subject, ...extra };
-  return {
-    clientId,
-    scopes: [...scopes],
-    ...defined({ roles: roles && [...roles], extra: claims && { ...claims } }),
-  } as AuthInfo;
 }
 
 function progressTokenIn({ params }: Message): unknown {

@@ -25,7 +25,7 @@ export interface HttpRefusal {
   readonly body: string;
 }
 
-const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
+export const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Makes the check that protects an HTTP server from DNS rebinding: a web page that has made its own name point to this
