@@ -231,7 +231,7 @@ export class RunClient {
     const conditions = Object.entries(memo) as [keyof typeof memo, string][];
     const listed = new Set<string>();
     for await (const info of this.#client.workflow.list({ query })) {
-      const execution = executionOf(info, info.raw);
+      const execution = executionOf(info);
       // Without the attributes all runs are read.
       if (conditions.some(([name, value]) => execution.memo[name] !== value)) continue;
       // Of a run that an operator has reopened, the last workflow counts.
@@ -244,16 +244,15 @@ export class RunClient {
   async describe(workflowId: string): Promise<RemoteExecution | undefined> {
     try {
       const handle = this.#client.workflow.getHandle(workflowId);
-      const info = await this.#within(0, () => handle.describe());
-      return executionOf(info, info.raw.workflowExecutionInfo);
+      return executionOf(await this.#within(0, () => handle.describe()));
     } catch (error) {
       if (error instanceof this.#sdk.WorkflowNotFoundError) return undefined;
       throw error;
     }
   }
 
-  /** Whether a worker polls the queue. */
-  async hasWorkers(): Promise<boolean> {
+  /** The deployments of the workers that poll the queue, as a run is pinned to them. Empty for those of no deployment. */
+  async workers(): Promise<readonly string[]> {
     const { pollers } = await this.#within(0, () =>
       this.#connection.workflowService.describeTaskQueue({
         namespace: this.#client.options.namespace,
@@ -261,7 +260,9 @@ export class RunClient {
         taskQueueType: WORKFLOW_QUEUE,
       }),
     );
-    return pollers.length > 0;
+    return pollers.map(({ deploymentOptions: of }) =>
+      of?.buildId ? `${of.deploymentName}:${of.buildId}` : '',
+    );
   }
 
   /** Starts a workflow for a run as an operator has made it. Resolves with whether it was started. */
@@ -302,21 +303,23 @@ export interface RemoteExecution extends Execution {
   readonly status: WorkflowExecutionStatusName;
   /** Missing while it is open. */
   readonly closedAt?: number;
-  /** The deployment of workers that it is pinned to, by the names of the deployment and of its build. */
+  /** The deployment of workers that it is pinned to: its name, a colon and its build. */
   readonly pinnedTo?: string;
 }
 
-function executionOf(
-  { workflowId, runId, memo = {}, status, closeTime }: Omit<WorkflowExecutionInfo, 'raw'>,
-  raw?: Pick<WorkflowExecutionInfo['raw'], 'versioningInfo'> | null,
-): RemoteExecution {
-  const { deploymentName, buildId } = raw?.versioningInfo?.deploymentVersion ?? {};
+function executionOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RemoteExecution {
+  const { workflowId, runId, memo = {}, status, closeTime, typedSearchAttributes: attributes } = info;
+  const isPinned = attributes.get(VERSIONING) === 'Pinned';
   return {
     ...{ workflowId, runId, memo, status: status.name },
     ...(closeTime === undefined ? {} : { closedAt: closeTime.getTime() }),
-    ...(buildId ? { pinnedTo: `${deploymentName}:${buildId}` } : {}),
+    ...defined({ pinnedTo: isPinned ? attributes.get(DEPLOYMENT) : undefined }),
   };
 }
+
+/** Search attributes that Temporal itself sets. */
+const VERSIONING = { name: 'TemporalWorkflowVersioningBehavior', type: 'KEYWORD' } as const;
+const DEPLOYMENT = { name: 'TemporalWorkerDeploymentVersion', type: 'KEYWORD' } as const;
 
 /** How long a request may take beside its wait for the run, in ms. */
 const GRACE_MS = 10_000;

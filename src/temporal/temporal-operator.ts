@@ -215,25 +215,24 @@ class TemporalReader implements StoreReader {
       executions.push(execution);
     }
     executions.sort((one, other) => numberOf(other.memo) - numberOf(one.memo));
-    const hasWorkers = executions.length > 0 && (await this.#client.hasWorkers());
+    const workers = executions.length > 0 ? await this.#client.workers() : [];
     const rows: ListedRow[] = [];
     for (let from = 0; from < executions.length && rows.length < limit; from += AT_ONCE) {
       const next = executions.slice(from, from + AT_ONCE);
-      const listed = await Promise.all(next.map((execution) => this.#listedRow(execution, hasWorkers)));
+      const listed = await Promise.all(next.map((execution) => this.#listedRow(execution, workers)));
       rows.push(...listed.filter((row) => state === undefined || row.state === state));
     }
     return rows.slice(0, limit);
   }
 
-  async #listedRow(execution: RemoteExecution, hasWorkers: boolean): Promise<ListedRow> {
-    const { memo, status, closedAt, workflowId } = execution;
+  async #listedRow(execution: RemoteExecution, workers: readonly string[]): Promise<ListedRow> {
+    const { memo, status, closedAt, workflowId, pinnedTo } = execution;
     const { ref = '', workflow = '', startedAt = 0 } = memo;
     const row = { n: numberOf(memo), ref, workflow, startedAt, endedAt: closedAt, missing: [] };
     const state = ENDS[status];
     if (state !== undefined) return { ...row, state, waits: [] };
-    const waits = hasWorkers
-      ? await this.#client.show(workflowId, 'waits').catch(() => undefined)
-      : undefined;
+    const hasWorker = pinnedTo === undefined ? workers.length > 0 : workers.includes(pinnedTo);
+    const waits = hasWorker ? await this.#client.show(workflowId, 'waits').catch(() => undefined) : undefined;
     return waits === undefined
       ? { ...row, state: 'waiting', waits: [], missing: [workerFor(execution)] }
       : { ...row, ...waits };

@@ -192,8 +192,11 @@ export class TemporalRunStore implements RunStore {
   }
 
   async close(): Promise<void> {
-    const worker = await this.#worker?.catch(() => undefined);
-    const client = await this.#connecting?.catch(() => undefined);
+    const [opened, connecting] = [this.#worker, this.#connecting];
+    this.#worker = undefined;
+    this.#connecting = undefined;
+    const worker = await opened?.catch(() => undefined);
+    const client = await connecting?.catch(() => undefined);
     try {
       await worker?.stop();
     } finally {

@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, expect, inject, test } from 'vitest';
+import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import { ask } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
+import { runRef } from '../../src/runtime/tools/port.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
+import { nightlyTest } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 describeTemporal('without a worker', () => {
@@ -32,4 +36,63 @@ describeTemporal('in the web page of Temporal', () => {
       await connection.close();
     }
   });
+});
+
+describeTemporal('workers of a deployment that pins runs', () => {
+  const address = inject('temporalAddress') ?? '';
+  const deploymentName = `team-${randomUUID()}`;
+  const taskQueue = randomUUID();
+  const hostOf = (buildId: string) =>
+    new TemporalHost(
+      {},
+      {
+        taskQueue,
+        worker: {
+          workerDeploymentOptions: {
+            version: { deploymentName, buildId },
+            useWorkerVersioning: true,
+            defaultVersioningBehavior: 'PINNED',
+          },
+        },
+      },
+    );
+  const [first, second, again] = [hostOf('1'), hostOf('2'), hostOf('1')];
+
+  // A worker that has stopped counts for minutes, and a list waits 10 s for its response.
+  nightlyTest(
+    'take the runs of their version, and a list names that of the others',
+    async () => {
+      const connection = await Connection.connect({ address });
+      const setCurrent = (buildId: string) =>
+        expect
+          .poll(() =>
+            connection.workflowService
+              .setWorkerDeploymentCurrentVersion({ namespace: 'default', deploymentName, buildId })
+              .then(() => 'set', String),
+          )
+          .toBe('set');
+      await first.store.open?.();
+      await setCurrent('1');
+      const asking = graph(chain(ask('sure')));
+      const { workflow_id: id } = await first.start(asking);
+      await second.store.open?.();
+      await setCurrent('2');
+      await first.store.close?.();
+      const { workflow_id: later } = await second.start(asking);
+      expect((await second.submit(later, true)).status).toBe('completed');
+      const list = async () => {
+        const name = `temporal://${address}/default?taskQueue=${taskQueue}`;
+        const { out } = await runs('list', '--json', '--store', name);
+        return JSON.parse(out).runs;
+      };
+      const needed = [{ kind: 'engine', name: `${deploymentName}:1` }];
+      await expect
+        .poll(list, { timeout: 40_000 })
+        .toContainEqual(expect.objectContaining({ run: runRef(id), missing_capabilities: needed }));
+      await again.store.open?.();
+      expect((await again.submit(id, true)).status).toBe('completed');
+      await connection.close();
+    },
+    90_000,
+  );
 });
