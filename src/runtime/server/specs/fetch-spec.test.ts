@@ -5,7 +5,7 @@ import { setTimeout as later } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RemoteSpecs } from '../options.js';
-import { type FetchOptions, fetchSpec, type HostAddress } from './fetch-spec.js';
+import { type FetchOptions, fetchSpec, type HostAddress } from './spec-loader.js';
 import { TLS } from './tls.fixture.js';
 import { UrlRules } from './url-rules.js';
 

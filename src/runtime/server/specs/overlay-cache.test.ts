@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LiveCatalogue } from '../catalogue/live-catalogue.js';
-import { OverlayCache } from './overlay-cache.js';
+import { OverlayCache } from './server-specs.js';
 
 /** A cache with a clock, and a maker that counts. */
 function cacheAt() {
