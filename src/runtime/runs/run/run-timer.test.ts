@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DueTimes } from './run-timer.js';
+import { DueTimes } from './open-commands.js';
 
 /** What is done to a list of times: one is added, one is not wanted any more, or those that are due are taken. */
 const operation = fc.oneof(
