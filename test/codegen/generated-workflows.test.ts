@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { type CheckEnvironment, checkGraph } from '../../src/check/check-graph.js';
-import { assemble } from '../../src/codegen/assemble.js';
+import { assemble } from '../../src/codegen/compile-registry.js';
 import { emitRegistry } from '../../src/codegen/emit/registry.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { UpstreamTool } from '../../runtime/upstream/port.js';
 import { snapshotOf } from '../../runtime/upstream/snapshot.js';
-import { doublesText } from './doubles.js';
+import { doublesText } from './pull.js';
 
 const doubles = (names: readonly string[], classes = 'src/upstream/my-files.ts') => {
   const tools = names.map(
