@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseWorkflows } from '../../formats/index.js';
 import { emptyRegistry } from '../../runtime/index.js';
-import { type ClientChoice, runAsClient } from './run-client.js';
+import { type ClientChoice, runAsClient } from './run.js';
 
 const FILE = `name: release
 version: "1.0.0"

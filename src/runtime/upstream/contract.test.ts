@@ -4,7 +4,7 @@ import { arm, body, branches, loop, parallel, undoing } from '../../check/constr
 import { bound, get, literal, local, map, method, ref, text } from '../../graph/expression/build.fixture.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
-import { usesOf } from './contract.js';
+import { usesOf } from './drift.js';
 
 /** What is read of a step, `!` for what is read as a whole. */
 function read(nodes: readonly Node[], id = 'list'): string[] {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkMessage } from '../../protocol/sdk1/adapter.js';
 import type { Refusal } from '../messages.js';
-import { MessageLines } from './message-lines.js';
+import { MessageLines } from './stdio-transport.js';
 
 const ping = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 const LIMIT = 200;

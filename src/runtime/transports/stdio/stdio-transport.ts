@@ -1,8 +1,15 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import type { Message, ReadMessage } from '../messages.js';
+import {
+  type Message,
+  type ReadMessage,
+  type Refusal,
+  readMessage,
+  refusal,
+  refusalCodes,
+  requestId,
+} from '../messages.js';
 import type { MessageTransport } from '../protocol-adapter.js';
-import { MessageLines } from './message-lines.js';
 
 /** The process's stdin and stdout, taken over for the protocol. */
 export interface Stdio {
@@ -168,4 +175,205 @@ function redirect(name: (typeof WRITERS)[number], onStray: () => void): () => vo
     // Something that replaced it later keeps its place.
     if (functions[name] === redirected) functions[name] = original;
   };
+}
+
+/** The longest message a client may send, in bytes without its newline. */
+const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
+
+const NEWLINE = 0x0a;
+
+/**
+ * Splits bytes into lines and reads each line as one protocol message. A line that is not a message is passed to
+ * `refuse`; blank lines are ignored. An overlong line is not kept in memory: only its request id is read, because a
+ * client waits for an answer with that id. The id may follow the params, as in messages of the MCP SDKs.
+ */
+export class MessageLines {
+  #pieces: Buffer[] = [];
+  #length = 0;
+  /** Present while the rest of an overlong line arrives. */
+  #overlong: RequestIdReader | undefined;
+  #isRefused = false;
+
+  constructor(
+    readonly check: (value: unknown) => ReadMessage,
+    readonly take: (message: Message) => void,
+    readonly refuse: (answer: Refusal) => void,
+    readonly limit: number = MESSAGE_LIMIT_BYTES,
+  ) {}
+
+  write(chunk: Buffer): void {
+    let from = 0;
+    for (let to = chunk.indexOf(NEWLINE); to !== -1; to = chunk.indexOf(NEWLINE, from)) {
+      this.#add(chunk.subarray(from, to));
+      this.#endLine();
+      from = to + 1;
+    }
+    this.#add(chunk.subarray(from));
+  }
+
+  /** Ends the last line, which may lack its newline. */
+  end(): void {
+    this.#endLine();
+  }
+
+  #add(piece: Buffer): void {
+    if (piece.length === 0) return;
+    this.#length += piece.length;
+    if (this.#overlong !== undefined) {
+      this.#readId(this.#overlong, piece);
+      return;
+    }
+    this.#pieces.push(piece);
+    if (this.#length <= this.limit) return;
+    const reader = new RequestIdReader();
+    this.#overlong = reader;
+    for (const each of this.#pieces) this.#readId(reader, each);
+    this.#pieces = [];
+  }
+
+  /** Answers as soon as the id is known: the rest of the line may take long to arrive. */
+  #readId(reader: RequestIdReader, piece: Buffer): void {
+    if (this.#isRefused) return;
+    reader.read(piece);
+    if (reader.id !== null) this.#refuseOverlong(reader.id);
+  }
+
+  #refuseOverlong(id: Refusal['id']): void {
+    this.#isRefused = true;
+    const text = `Invalid Request: a message must not exceed ${this.limit} bytes; send large content in several calls, or a reference to it`;
+    this.refuse(refusal(refusalCodes.invalidRequest, text, id));
+  }
+
+  #endLine(): void {
+    const pieces = this.#pieces;
+    const isOverlong = this.#overlong !== undefined;
+    if (isOverlong && !this.#isRefused) this.#refuseOverlong(null);
+    this.#pieces = [];
+    this.#length = 0;
+    this.#overlong = undefined;
+    this.#isRefused = false;
+    if (isOverlong) return;
+    const text = Buffer.concat(pieces).toString('utf8');
+    if (text.trim() === '') return;
+    const line = readMessage(text, this.check);
+    if (line.ok) this.take(line.message);
+    else this.refuse(line.refusal);
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const OBJECT = 0x7b;
+const OPENING: ReadonlySet<number> = new Set(Buffer.from('{['));
+const CLOSING: ReadonlySet<number> = new Set(Buffer.from('}]'));
+const WHITE_SPACE: ReadonlySet<number> = new Set(Buffer.from(' \t\r'));
+
+/** A longer key or id is not read. */
+const TOKEN_LIMIT_BYTES = 256;
+
+/**
+ * Reads the id of a request from the bytes of its message, in one pass and without keeping them. It follows the nesting
+ * of JSON and looks at members of the outermost object alone.
+ */
+class RequestIdReader {
+  #depth = 0;
+  #isText = false;
+  #isEscaped = false;
+  /** The bytes of a key or of a plain value in the outermost object. */
+  #token: number[] = [];
+  #key: string | undefined;
+  #id: Refusal['id'] = null;
+  /** A response has an id as well, which is that of a request of the server. */
+  #isRequest = false;
+  /** The outermost object has ended, or the message is not an object. */
+  #isOver = false;
+
+  /** The id, once it is known that the message is a request; null before, and for a message without one. */
+  get id(): Refusal['id'] {
+    return this.#isRequest ? this.#id : null;
+  }
+
+  read(bytes: Buffer): void {
+    let quote = -1;
+    let backslash = -1;
+    for (let at = 0; at < bytes.length && !this.#isOver; at += 1) {
+      // Most of a long message is a few long texts.
+      if (this.#isText && this.#depth > 1 && !this.#isEscaped) {
+        if (quote < at) quote = placeOf(QUOTE, bytes, at);
+        if (backslash < at) backslash = placeOf(BACKSLASH, bytes, at);
+        at = Math.min(quote, backslash);
+      }
+      const byte = bytes[at];
+      if (byte === undefined) return;
+      if (this.#isText) this.#readText(byte);
+      else if (this.#depth === 0) this.#begin(byte);
+      else this.#readStructure(byte);
+    }
+  }
+
+  #begin(byte: number): void {
+    if (byte === OBJECT) this.#depth = 1;
+    else if (!WHITE_SPACE.has(byte)) this.#isOver = true;
+  }
+
+  #readText(byte: number): void {
+    this.#keep(byte);
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === BACKSLASH) this.#isEscaped = true;
+    else if (byte === QUOTE) this.#isText = false;
+  }
+
+  #readStructure(byte: number): void {
+    if (byte === QUOTE) {
+      this.#isText = true;
+      this.#keep(byte);
+    } else if (OPENING.has(byte)) {
+      this.#depth += 1;
+    } else if (CLOSING.has(byte)) {
+      this.#depth -= 1;
+      if (this.#depth > 0) return;
+      this.#endMember();
+      this.#isOver = true;
+    } else if (this.#depth > 1) {
+      return;
+    } else if (byte === COLON) {
+      const key = this.#takeToken();
+      this.#key = typeof key === 'string' ? key : undefined;
+      if (key === 'method') this.#isRequest = true;
+    } else if (byte === COMMA) {
+      this.#endMember();
+    } else if (!WHITE_SPACE.has(byte)) {
+      this.#keep(byte);
+    }
+  }
+
+  #endMember(): void {
+    const value = this.#takeToken();
+    if (this.#key === 'id') this.#id = requestId(value);
+    this.#key = undefined;
+  }
+
+  #keep(byte: number): void {
+    if (this.#depth === 1 && this.#token.length <= TOKEN_LIMIT_BYTES) this.#token.push(byte);
+  }
+
+  /** The key or value that was read last; nothing for one that is too long or is not plain. */
+  #takeToken(): unknown {
+    const token = this.#token;
+    this.#token = [];
+    if (token.length === 0 || token.length > TOKEN_LIMIT_BYTES) return undefined;
+    try {
+      return JSON.parse(Buffer.from(token).toString('utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Where a byte is next; the end of the bytes if it is not among them. */
+function placeOf(byte: number, bytes: Buffer, from: number): number {
+  const place = bytes.indexOf(byte, from);
+  return place === -1 ? bytes.length : place;
 }
