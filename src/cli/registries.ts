@@ -3,7 +3,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckEnvironment } from '../check/check-graph.js';
 import type { CodegenOptions, CodegenResult } from '../codegen/codegen.js';
-import type { PlanOptions } from '../codegen/config.js';
+import type { ModulePlan, PlanOptions } from '../codegen/config.js';
+import type { Phase } from '../codegen/declarations.js';
 import type { LoaderSettings } from '../codegen/schemas/loader/compile.js';
 import { defined } from '../graph/defined.js';
 import { hasErrors } from '../graph/diagnostics/diagnostic.js';
@@ -201,18 +202,17 @@ async function findModules(
   if (isCompiled && (options === undefined || COMPILED.test(options))) {
     return { registries: [inRoot(registry)], ...(options === undefined ? {} : { options: inRoot(options) }) };
   }
-  const { planCodegen, planData } = await import('../codegen/config.js');
+  const { planData } = await import('../codegen/config.js');
   const planned = { root, ...defined({ configFile: config }) };
   if (registry === undefined && (await planData(planned)) !== undefined)
     return dataModules(command, planned, choice, output);
   if (isWithoutCompilers(command, output)) return 1;
-  const plan = await planCodegen(planned);
-  if (plan.value === undefined) {
+  const plan = await modulePlan(planned);
+  if (!('outs' in plan)) {
     output.err(formatDiagnostics(plan.diagnostics, () => undefined, { color: output.color }));
     return 1;
   }
-  const { registries, server, loader, upstream } = plan.value;
-  const outs = registries.map(({ out }) => out);
+  const { outs, server, loader, upstream } = plan;
   const chosen = isCompiled
     ? [registry]
     : outs.filter((out) => registry === undefined || isNamed(out, registry));
@@ -226,6 +226,16 @@ async function findModules(
     ...defined({ upstream }),
     loader,
   };
+}
+
+/** The plan of the last run of codegen while all is as it was then: to read a tsconfig takes most of a start. */
+async function modulePlan(options: PlanOptions): Promise<ModulePlan | Phase<undefined>> {
+  const { recallRun } = await import('../codegen/incremental/run-record.js');
+  const run = recallRun(options);
+  if (run !== undefined) return run.plan;
+  const { modulePlanOf, planCodegen } = await import('../codegen/config.js');
+  const { value, diagnostics } = await planCodegen(options);
+  return value === undefined ? { value, diagnostics } : modulePlanOf(value);
 }
 
 /**

@@ -14,7 +14,7 @@ import { isJsonObject, type JsonSchema, pointerOf } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import { formatLocation } from '../graph/source-location.js';
 import { type CompiledRegistry, compileRegistry, type RunContext } from './compile-registry.js';
-import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
+import { type CodegenPlan, modulePlanOf, planCodegen, type RegistryPlan } from './config.js';
 import type { Phase } from './declarations.js';
 import { applyIgnores, InternalError, internalFault, readSourceIn } from './diagnostics.js';
 import { unusedSettings } from './hints-and-domains.js';
@@ -115,7 +115,7 @@ async function runPhases(
   // Readings of texts that are not saved are of no use to others.
   if (cache && overlay === undefined) {
     if (isClean)
-      session.save(recordsOf(run, options, registries, compilation.outputs, sortDiagnostics(diagnostics)));
+      session.save(recordsOf(run, options, plan.value, compilation.outputs, sortDiagnostics(diagnostics)));
     else run.memo.save(false);
   }
   return {
@@ -248,11 +248,12 @@ function judge(
 function recordsOf(
   { root, inputs, memo, names }: RunContext,
   { configFile }: CodegenOptions,
-  registries: readonly RegistryPlan[],
+  plan: CodegenPlan | undefined,
   outputs: readonly OutputFile[],
   diagnostics: readonly Diagnostic[],
 ): () => void {
-  if (inputs === undefined) return () => {};
+  if (inputs === undefined || plan === undefined) return () => {};
+  const { registries } = plan;
   const patterns = patternsOf(registries);
   const allOutputs = registries.flatMap(outputsOf);
   const reading = namesRead(allOutputs, patterns);
@@ -265,7 +266,7 @@ function recordsOf(
     const isUntouched = outputs.every((output) => outputState(root, output) === 'current');
     const isSame = sourceNames(root, allOutputs, patterns) === withSpecs;
     if (isCurrent && isUntouched && isSame && !inputs.isOpen)
-      keepRun(memo, root, inputs, { diagnostics, files });
+      keepRun(memo, root, inputs, { diagnostics, files, plan: modulePlanOf(plan) });
     memo.save(true);
     const outs = registries.map(({ out }) => out);
     const written = outputs.filter(({ file }) => outs.includes(file));

@@ -73,6 +73,16 @@ export interface CodegenPlan {
   readonly hints?: readonly ConfiguredHints[];
 }
 
+/** What of a plan those need that load its registries. */
+export interface ModulePlan extends Pick<CodegenPlan, 'loader' | 'server' | 'upstream'> {
+  /** The registries, relative to the root. */
+  readonly outs: readonly string[];
+}
+
+export function modulePlanOf({ registries, loader, server, upstream }: CodegenPlan): ModulePlan {
+  return { outs: registries.map(({ out }) => out), loader, ...defined({ server, upstream }) };
+}
+
 export interface PlanOptions {
   /** Absolute path of the project. */
   readonly root: string;

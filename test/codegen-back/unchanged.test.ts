@@ -192,14 +192,17 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
 
   test('loads no compiler, and prints the same', async () => {
     await begin();
+    const without = (compilers: string): string => `
+      const Module = require('node:module');
+      const load = Module._load;
+      Module._load = (name, ...rest) => {
+        if (/^(${compilers})$/.test(name)) throw new Error('a compiler is loaded');
+        return load(name, ...rest);
+      };`;
+    const typescript = '@ts-morph\\/.*|ts-morph|typescript';
     await project.write({
-      'no-compiler.cjs': `
-        const Module = require('node:module');
-        const load = Module._load;
-        Module._load = (name, ...rest) => {
-          if (/^(@ts-morph\\/.*|ts-morph|typescript|esbuild)$/.test(name)) throw new Error('a compiler is loaded');
-          return load(name, ...rest);
-        };`,
+      'no-compiler.cjs': without(`${typescript}|esbuild`),
+      'no-typescript.cjs': without(typescript),
     });
     const command = [path.join(builtPackage(), 'dist/cli/main.js'), 'codegen'];
     const withoutCompiler = ['--require', './no-compiler.cjs', ...command];
@@ -209,7 +212,10 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
     expect(second).toMatchObject({ code: 0, stderr: '' });
     expect(await run(withoutCompiler, project.root)).toEqual(second);
     expect((await run([...withoutCompiler, '--check'], project.root)).code).toBe(0);
+    const list = ['--require', './no-typescript.cjs', path.join(builtPackage(), 'dist/cli/main.js'), 'list'];
+    expect(await run(list, project.root)).toMatchObject({ code: 0, stderr: '' });
     await project.write({ 'src/types.ts': 'export interface Input { name: number }' });
     expect((await run([...command, '--check'], project.root)).code).toBe(1);
+    expect((await run(list, project.root)).code).toBe(3);
   });
 });

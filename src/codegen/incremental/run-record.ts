@@ -9,6 +9,7 @@ import {
 } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { ModulePlan } from '../config.js';
 import { type OutputFile, writeIfPermitted } from '../writer.js';
 import { type Inputs, marksIn, stateOf } from './inputs.js';
 import { cacheFolder, Memo, type MemoFile, sha256 } from './memo.js';
@@ -26,6 +27,7 @@ export interface CleanRun {
   readonly diagnostics: readonly Diagnostic[];
   /** Its registries, relative to the root. */
   readonly files: readonly string[];
+  readonly plan: ModulePlan;
 }
 
 /** The phase that is a whole run. */
