@@ -23,11 +23,12 @@ const LOOPS = [
 /** Tests that replace modules: they need modules that no other file has loaded. */
 const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
 
-/** Of the nightly run alone: packages of other languages, a server killed 17 times, benchmarks that start servers. */
+/** Of the nightly run alone: packages of other languages, examples that run elsewhere too, benchmarks that start servers. */
 const NIGHTLY = [
   'test/e2e/interop/*.test.ts',
   'test/e2e/examples/planning.test.ts',
   'test/temporal/bench.test.ts',
+  'test/temporal/examples.test.ts',
 ];
 
 /** They need a Temporal server, which is started once for all of them. */

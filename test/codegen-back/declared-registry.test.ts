@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { smoke } from '../nightly.js';
+import { nightlyTest, smoke } from '../nightly.js';
 import { createProject, type Project, stepwright, tsc } from './project.fixture.js';
 import { SPEC_FILES } from './spec-project.fixture.js';
 
@@ -98,7 +98,7 @@ export const named: Promise<unknown> = server.callTool('read-page', { name: 'a' 
 export const wrong: Promise<unknown> = server.callTool('read-page', { nam: 'a' }, request);
 `;
 
-test.each(smoke(COMPILERS.slice(1)))(
+nightlyTest.each(COMPILERS.slice(1))(
   'a registry says all its types under isolatedDeclarations of %s',
   {
     timeout: 240_000,

@@ -11,7 +11,7 @@ import { CALLS_AT_ONCE, CRASH_WORKFLOWS, ONCE } from './crash-workflows.js';
 const start = programOf('crash-points');
 
 /** Each so many points are tried. `npm run test:faults` tries all of them. */
-const STRIDE = Number(process.env.CRASH_STRIDE ?? '8');
+const STRIDE = Number(process.env.CRASH_STRIDE ?? '16');
 
 /** How often an effect took place, by its node, tool and key. */
 type Effects = ReadonlyMap<string, number>;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../src/graph/json.js';
 import { runIn } from '../e2e/composite/client.js';
+import { nightlyTest } from '../nightly.js';
 import type { Child } from './child.js';
 import { ledgerServers } from './ledger-servers.js';
 import { addressOf, toolCall } from './tool-call.js';
@@ -49,23 +50,26 @@ describe('servers of two versions on one file', { timeout: 90_000 }, () => {
     await completed(old.url, ids);
   });
 
-  test('complete all runs after the new one was away, with answers and times that came meanwhile', async () => {
-    const old = await served('old');
-    const first = await served('new');
-    const [gates, naps] = [await started(first.url, 'w_gate', 10), await started(first.url, 'w_nap', 10)];
-    for (const id of naps) void answered(first.url, id).catch(() => undefined);
-    await delay(500);
-    await first.child.kill();
-    const [answer] = await Promise.all(gates.map((id) => answered(old.url, id)));
-    expect(answer?.isError).toBeUndefined();
-    expect(answer?.structuredContent).toMatchObject({
-      status: 'waiting',
-      missing_capabilities: [{ kind: 'tool', name: 'slow' }],
-      warnings: [{ code: 'W_STORED', message: expect.stringContaining("does not have tool 'slow'") }],
-    });
-    await delay(5_000);
-    for (const id of gates) expect(await statusOf(old.url, id)).toMatchObject({ status: 'waiting' });
-    const { url } = await served('new');
-    await completed(url, [...gates, ...naps]);
-  });
+  nightlyTest(
+    'complete all runs after the new one was away, with answers and times that came meanwhile',
+    async () => {
+      const old = await served('old');
+      const first = await served('new');
+      const [gates, naps] = [await started(first.url, 'w_gate', 10), await started(first.url, 'w_nap', 10)];
+      for (const id of naps) void answered(first.url, id).catch(() => undefined);
+      await delay(500);
+      await first.child.kill();
+      const [answer] = await Promise.all(gates.map((id) => answered(old.url, id)));
+      expect(answer?.isError).toBeUndefined();
+      expect(answer?.structuredContent).toMatchObject({
+        status: 'waiting',
+        missing_capabilities: [{ kind: 'tool', name: 'slow' }],
+        warnings: [{ code: 'W_STORED', message: expect.stringContaining("does not have tool 'slow'") }],
+      });
+      await delay(5_000);
+      for (const id of gates) expect(await statusOf(old.url, id)).toMatchObject({ status: 'waiting' });
+      const { url } = await served('new');
+      await completed(url, [...gates, ...naps]);
+    },
+  );
 });

@@ -4,7 +4,6 @@ import { beforeAll, expect, inject, test, vi } from 'vitest';
 import { temporal } from '../../src/temporal/index.js';
 import { compileTools, testAgents } from '../e2e/examples/durable-world.js';
 import { ROOT } from '../e2e/examples/example-client.js';
-import { nightlyDescribe } from '../nightly.js';
 import { describeTemporal } from './host.js';
 
 const address = inject('temporalAddress') ?? '';
@@ -18,8 +17,8 @@ describeTemporal('on Temporal, an agent that knows no workflow does what the ans
   testAgents(() => ({ store: temporal({ address, taskQueue: `agents-${randomUUID()}`, bundlePath }) }));
 });
 
-// With servers that are killed again and again, or with one for each run: minutes.
-nightlyDescribe('the program of an example on Temporal', () => {
+// With servers that are killed again and again, or with one for each run.
+describeTemporal('the program of an example on Temporal', () => {
   test.each([
     ['approval', '9 servers were killed. Nothing was lost, and nothing was done twice.'],
     ['travel', '18 runs went as they should.'],

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { compileProgram } from '../../scripts/compile-program.js';
 import type { RunStore } from '../../src/runtime/runs/run-store.js';
-import { isNightly } from '../nightly.js';
+import { isNightly, nightlyTest } from '../nightly.js';
 import { startServer, type TestServer, program as temporalProgram } from './find-server.js';
 import { describeTemporal } from './host.js';
 import { answerRun, resultOf, type Shared, startRun, storeOf } from './lanes.js';
@@ -110,8 +110,8 @@ describeTemporal('the effects of runs happen once, and no answer is lost', () =>
     120_000 + 10_000 * WORKER_KILLS,
   );
 
-  const CLIENT_KILLS = isNightly ? 20 : 1;
-  test(
+  const CLIENT_KILLS = 20;
+  nightlyTest(
     `when the process with the clients is killed (${CLIENT_KILLS} times)`,
     async () => {
       const shared = share();
@@ -140,8 +140,8 @@ describeTemporal('the effects of runs happen once, and no answer is lost', () =>
     120_000 + 10_000 * CLIENT_KILLS,
   );
 
-  const SERVER_KILLS = isNightly ? 10 : 1;
-  test(
+  const SERVER_KILLS = 10;
+  nightlyTest(
     `when the Temporal server is killed that keeps its data in a file (${SERVER_KILLS} times)`,
     async () => {
       const file = join(folder, 'temporal.db');

@@ -7,6 +7,7 @@ import { applyEdits } from '../../../src/cli/commands/validate.js';
 import { parseWorkflows } from '../../../src/formats/index.js';
 import { canonicalGraph } from '../../../src/graph/canonical.js';
 import { hasErrors } from '../../../src/graph/diagnostics/diagnostic.js';
+import { isNightly } from '../../nightly.js';
 
 const FOLDER = path.join(import.meta.dirname, '../../../examples/durable/workflows');
 const WORKFLOWS = readdirSync(FOLDER).map((file) => readFileSync(path.join(FOLDER, file), 'utf8'));
@@ -103,16 +104,20 @@ function mutations(text: string): { readonly what: string; readonly text: string
   );
 }
 
+/** So many files are repaired, of one mutation in so many. */
+const [FILES, EACH] = isNightly ? [200, 1] : [50, 4];
+
 describe('the edits of diagnostics', () => {
   test('repair most files with one mistake', { timeout: 120_000 }, async () => {
     const identities = new Map<string, string | undefined>();
     for (const text of WORKFLOWS) identities.set(text, await identityOf(text));
     const all = WORKFLOWS.flatMap((text) => mutations(text).map((each) => ({ ...each, original: text })));
     const broken: typeof all = [];
-    for (const each of all) if (hasErrors((await parse(each.text)).diagnostics)) broken.push(each);
-    const step = Math.max(1, Math.floor(broken.length / 200));
-    const sample = broken.filter((_, index) => index % step === 0).slice(0, 200);
-    expect(sample).toHaveLength(200);
+    for (const each of all.filter((_, index) => index % EACH === 0))
+      if (hasErrors((await parse(each.text)).diagnostics)) broken.push(each);
+    const step = Math.max(1, Math.floor(broken.length / FILES));
+    const sample = broken.filter((_, index) => index % step === 0).slice(0, FILES);
+    expect(sample).toHaveLength(FILES);
     let [loads, same] = [0, 0];
     for (const { text, original } of sample) {
       const identity = await identityOf(await repaired(text));
@@ -120,8 +125,8 @@ describe('the edits of diagnostics', () => {
       if (identity !== undefined) loads += 1;
       if (isSame) same += 1;
     }
-    expect(loads).toBeGreaterThanOrEqual(120);
-    expect(same).toBeGreaterThanOrEqual(120);
+    expect(loads).toBeGreaterThanOrEqual(0.6 * FILES);
+    expect(same).toBeGreaterThanOrEqual(0.6 * FILES);
   });
 
   const name = fc.constantFrom('user', 'count', 'files', 'plan');
