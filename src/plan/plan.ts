@@ -133,6 +133,8 @@ export interface PlanFault {
   readonly node?: Node;
 }
 
+const graphFault = (message: string): PlanFailure => ({ code: 'E_GRAPH', message });
+
 export const planFailures = {
   /** A node needs a feature that this version lacks; without it the graph would mean something else. */
   unsupported: (node: string, executor: string): PlanFailure => ({
@@ -149,56 +151,26 @@ export const planFailures = {
     code: 'E_ON_ERROR_TYPE',
     message: `Node '${node}' is of kind '${kind}', whose failure has no fallback: it is how the workflow ends.`,
   }),
-  /** A node's id has characters that are reserved for keys and command ids. */
-  nodeId: (node: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `'${node}' is not a valid node id: it is empty or has one of / [ ] # @ : in it.`,
-  }),
-  /** Two arms of one node share an id. */
-  duplicateArm: (node: string, arm: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `Node '${node}' has two arms named '${arm}'.`,
-  }),
-  /** A node selects itself, or a node outside its scope. */
-  route: (node: string, target: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `Node '${node}' leads to '${target}', which is not another node of its scope.`,
-  }),
-  /** The `compensateNode` of a `parallel` is of another kind. */
-  noCompensateNode: (node: string, target: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `Node '${node}' is undone by '${target}', which is not a compensate node.`,
-  }),
-  /** The target of a `goto` is not an earlier node of its scope. */
-  gotoTarget: (node: string, target: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `Node '${node}' goes back to '${target}', which its scope does not declare before it.`,
-  }),
+  nodeId: (node: string) =>
+    graphFault(`'${node}' is not a valid node id: it is empty or has one of / [ ] # @ : in it.`),
+  duplicateArm: (node: string, arm: string) => graphFault(`Node '${node}' has two arms named '${arm}'.`),
+  route: (node: string, target: string) =>
+    graphFault(`Node '${node}' leads to '${target}', which is not another node of its scope.`),
+  noCompensateNode: (node: string, target: string) =>
+    graphFault(`Node '${node}' is undone by '${target}', which is not a compensate node.`),
+  gotoTarget: (node: string, target: string) =>
+    graphFault(`Node '${node}' goes back to '${target}', which its scope does not declare before it.`),
   /** A question approves another thing than a call of its scope, or one that another question approves. */
-  approval: (node: string, target: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `Node '${node}' approves '${target}', which has to be a call of its scope that no other question approves.`,
-  }),
-  /** A node runs a workflow that the graph does not include. */
-  unknownWorkflow: (node: string, workflow: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `Node '${node}' runs workflow '${workflow}', which the graph does not include.`,
-  }),
-  /** Two nodes of one workflow share an id. */
-  duplicateNode: (node: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `The graph has two nodes named '${node}'.`,
-  }),
-  /** A node waits for a node that does not exist. */
-  unknownNode: (node: string, target: string): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `Node '${node}' waits for '${target}', which the graph does not have.`,
-  }),
-  /** Nodes wait for each other. */
-  cycle: (nodes: readonly string[]): PlanFailure => ({
-    code: 'E_GRAPH',
-    message: `These nodes wait for each other: ${nodes.join(', ')}.`,
-  }),
+  approval: (node: string, target: string) =>
+    graphFault(
+      `Node '${node}' approves '${target}', which has to be a call of its scope that no other question approves.`,
+    ),
+  unknownWorkflow: (node: string, workflow: string) =>
+    graphFault(`Node '${node}' runs workflow '${workflow}', which the graph does not include.`),
+  duplicateNode: (node: string) => graphFault(`The graph has two nodes named '${node}'.`),
+  unknownNode: (node: string, target: string) =>
+    graphFault(`Node '${node}' waits for '${target}', which the graph does not have.`),
+  cycle: (nodes: readonly string[]) => graphFault(`These nodes wait for each other: ${nodes.join(', ')}.`),
 } as const;
 
 /**

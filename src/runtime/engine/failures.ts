@@ -1,25 +1,23 @@
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { FAILURE_DETAILS_LIMIT, PARTIAL_LIMIT } from '../../graph/limits.js';
+import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import type { CompensationReport, Failure } from './events.js';
+
+const failure = (code: RunTimeCode, message: string): Failure => ({ code, message });
 
 /** All failures that the engine itself causes. Failures of tools and expressions pass through unchanged. */
 export const failures = {
   timeout: (limitMs: number): Failure => ({
-    code: 'E_TIMEOUT',
-    message: `Timed out after ${limitMs} ms.`,
+    ...failure('E_TIMEOUT', `Timed out after ${limitMs} ms.`),
     outcomeUnknown: true,
   }),
   deadline: (): Failure => ({
-    code: 'E_DEADLINE',
-    message: 'Run deadline exceeded before an answer came.',
+    ...failure('E_DEADLINE', 'Run deadline exceeded before an answer came.'),
     outcomeUnknown: true,
   }),
   /** The run's deadline had passed before the attempt could start. */
-  deadlinePassed: (): Failure => ({
-    code: 'E_DEADLINE',
-    message: 'Run deadline exceeded before this step could start.',
-  }),
+  deadlinePassed: () => failure('E_DEADLINE', 'Run deadline exceeded before this step could start.'),
   /** The run's deadline comes before the next attempt. The message includes the failure of the last one. */
   deadlineBeforeRetry: (last: Failure): Failure => ({
     code: 'E_DEADLINE',
@@ -27,15 +25,9 @@ export const failures = {
     ...defined({ outcomeUnknown: last.outcomeUnknown }),
   }),
   /** A function timed out. It has no side effect. */
-  evaluationTimeout: (limitMs: number): Failure => ({
-    code: 'E_TIMEOUT',
-    message: `The function timed out after ${limitMs} ms.`,
-  }),
+  evaluationTimeout: (limitMs: number) => failure('E_TIMEOUT', `The function timed out after ${limitMs} ms.`),
   /** A function reached the run's deadline. */
-  evaluationDeadline: (): Failure => ({
-    code: 'E_DEADLINE',
-    message: 'Run deadline exceeded before the function gave a value.',
-  }),
+  evaluationDeadline: () => failure('E_DEADLINE', 'Run deadline exceeded before the function gave a value.'),
   fallback: (failure: Failure, fault: Failure): Failure => ({
     ...failure,
     message: `${failure.message} (its fallback has no value either: ${fault.message})`,
@@ -48,29 +40,18 @@ export const failures = {
   cancelledInFlight: (reason: string): Failure => ({ ...failures.cancelled(reason), outcomeUnknown: true }),
   /** A call was cancelled because of something else: its outcome is unknown. */
   cancelledElsewhere: (): Failure => ({
-    code: 'E_CANCELLED',
-    message: 'The call was cancelled because of another part of the run.',
+    ...failure('E_CANCELLED', 'The call was cancelled because of another part of the run.'),
     outcomeUnknown: true,
   }),
   /** A container, an action or a `wait` timed out: it has no side effect of its own. */
-  waitTimeout: (limitMs: number): Failure => ({
-    code: 'E_TIMEOUT',
-    message: `Timed out after ${limitMs} ms.`,
-  }),
+  waitTimeout: (limitMs: number) => failure('E_TIMEOUT', `Timed out after ${limitMs} ms.`),
   /** An action or a `wait` reached the run's deadline. */
-  waitDeadline: (): Failure => ({
-    code: 'E_DEADLINE',
-    message: 'Run deadline exceeded while this step waited.',
-  }),
-  noMatch: (): Failure => ({ code: 'E_NO_MATCH', message: 'No case holds, and there is no `else`.' }),
-  foreachItems: (actual: string): Failure => ({
-    code: 'E_FOREACH_ITEMS',
-    message: `The items of a loop must be a list, not ${actual}.`,
-  }),
-  foreachLimit: (count: number, max: number): Failure => ({
-    code: 'E_FOREACH_LIMIT',
-    message: `The loop has ${count} items, and at most ${max} are allowed.`,
-  }),
+  waitDeadline: () => failure('E_DEADLINE', 'Run deadline exceeded while this step waited.'),
+  noMatch: () => failure('E_NO_MATCH', 'No case holds, and there is no `else`.'),
+  foreachItems: (actual: string) =>
+    failure('E_FOREACH_ITEMS', `The items of a loop must be a list, not ${actual}.`),
+  foreachLimit: (count: number, max: number) =>
+    failure('E_FOREACH_LIMIT', `The loop has ${count} items, and at most ${max} are allowed.`),
   /** An item failed its loop. `values` are those of the succeeded items, by index. */
   item: (
     failure: Failure,
@@ -109,19 +90,18 @@ export const failures = {
     ...failure,
     details: { compensation: reportAsJson(report), ...defined({ details }) },
   }),
-  compensationInput: (steps: readonly (string | undefined)[]): Failure => ({
-    code: 'E_COMPENSATION',
-    message: `The compensation refers to steps that have not succeeded: ${steps.map((step) => step ?? '?').join(', ')}.`,
-  }),
-  notUndoable: (tool: string): Failure => ({
-    code: 'E_NOT_UNDOABLE',
-    message: `Nothing says how a call of '${tool}' is undone.`,
-  }),
+  compensationInput: (steps: readonly (string | undefined)[]) =>
+    failure(
+      'E_COMPENSATION',
+      `The compensation refers to steps that have not succeeded: ${steps.map((step) => step ?? '?').join(', ')}.`,
+    ),
+  notUndoable: (tool: string) => failure('E_NOT_UNDOABLE', `Nothing says how a call of '${tool}' is undone.`),
   /** The call was made before the run was forked. */
-  inherited: (): Failure => ({
-    code: 'E_INHERITED',
-    message: 'The call was made by the run that this one was forked from, which alone may undo it.',
-  }),
+  inherited: () =>
+    failure(
+      'E_INHERITED',
+      'The call was made by the run that this one was forked from, which alone may undo it.',
+    ),
   compensation: (report: CompensationReport): Failure => ({
     code: 'E_COMPENSATION',
     message: `Undoing stopped: ${report.failed.map(({ tool, failure }) => `${tool}: ${failure.message}`).join('; ')}`,
@@ -136,15 +116,10 @@ export const failures = {
     ].join(' '),
     details: { missing, unknown },
   }),
-  depth: (limit: number): Failure => ({
-    code: 'E_DEPTH',
-    message: `More than ${limit} workflows would run inside each other.`,
-  }),
-  askOptions: (problem: string): Failure => ({
-    code: 'E_ASK_OPTIONS',
-    message: `The options of a choice must be one or more different texts: ${problem}.`,
-  }),
-  wait: (problem: string): Failure => ({ code: 'E_WAIT', message: `This step cannot wait: ${problem}.` }),
+  depth: (limit: number) => failure('E_DEPTH', `More than ${limit} workflows would run inside each other.`),
+  askOptions: (problem: string) =>
+    failure('E_ASK_OPTIONS', `The options of a choice must be one or more different texts: ${problem}.`),
+  wait: (problem: string) => failure('E_WAIT', `This step cannot wait: ${problem}.`),
   modelValue: (tries: number, problems: readonly string[], schema: JsonSchema): Failure => ({
     code: 'E_MODEL_VALUE',
     message: `The model supplied no value that fits in ${tries} tries: ${problems.slice(0, REASONS).map(inShort).join('; ')}`,
@@ -162,34 +137,20 @@ export const failures = {
       details: { result },
     }),
   /** A question that approves the call was not answered with yes. */
-  notApproved: (question: string): Failure => ({
-    code: 'E_NOT_APPROVED',
-    message: `The call was not made: '${question}' did not approve it.`,
-  }),
-  loopLimit: (max: number): Failure => ({
-    code: 'E_LOOP_LIMIT',
-    message: `The loop has gone back ${max} times, which is the most it may.`,
-  }),
-  stepLimit: (limit: number): Failure => ({
-    code: 'E_STEP_LIMIT',
-    message: `The run has started ${limit} steps, which is the most it may.`,
-  }),
-  stateSize: (bytes: number, limit: number): Failure => ({
-    code: 'E_STATE_SIZE',
-    message: `The state would have ${bytes} bytes, and at most ${limit} are allowed.`,
-  }),
-  notText: (what: string, actual: string): Failure => ({
-    code: 'E_NOT_TEXT',
-    message: `The ${what} must be text, not ${actual}.`,
-  }),
-  notObject: (what: string, actual: string): Failure => ({
-    code: 'E_CALL_INPUT',
-    message: `The ${what} must be an object, not ${actual}.`,
-  }),
-  notList: (what: string, actual: string): Failure => ({
-    code: 'E_COMPUTE_ARGUMENTS',
-    message: `The ${what} must be a list, not ${actual}.`,
-  }),
+  notApproved: (question: string) =>
+    failure('E_NOT_APPROVED', `The call was not made: '${question}' did not approve it.`),
+  loopLimit: (max: number) =>
+    failure('E_LOOP_LIMIT', `The loop has gone back ${max} times, which is the most it may.`),
+  stepLimit: (limit: number) =>
+    failure('E_STEP_LIMIT', `The run has started ${limit} steps, which is the most it may.`),
+  stateSize: (bytes: number, limit: number) =>
+    failure('E_STATE_SIZE', `The state would have ${bytes} bytes, and at most ${limit} are allowed.`),
+  notText: (what: string, actual: string) =>
+    failure('E_NOT_TEXT', `The ${what} must be text, not ${actual}.`),
+  notObject: (what: string, actual: string) =>
+    failure('E_CALL_INPUT', `The ${what} must be an object, not ${actual}.`),
+  notList: (what: string, actual: string) =>
+    failure('E_COMPUTE_ARGUMENTS', `The ${what} must be a list, not ${actual}.`),
 } as const;
 
 /** A failure with its details, or with their size if they are longer than `FAILURE_DETAILS_LIMIT`. */
