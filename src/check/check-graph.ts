@@ -43,14 +43,12 @@ export function checkGraph(
 ): Diagnostic[] {
   const { main, tasks } = planOf(graph);
   const environment = withTasks(registered, graph);
-  const own = [...tasks.values()].filter(({ graph: { name } }) => isOwnTask(name, graph, registered));
+  const own = [...tasks.values()].filter(
+    ({ graph: { name } }) => name !== graph.name && !registered.workflows?.has(name),
+  );
   return [main, ...own].flatMap((plan) =>
     checkWorkflow(plan, environment, { isWhole: isWhole || plan !== main, valueFault }),
   );
-}
-
-function isOwnTask(task: string, { name }: Graph, { workflows }: CheckEnvironment): boolean {
-  return task !== name && !workflows?.has(task);
 }
 
 function checkWorkflow(

@@ -9,7 +9,6 @@ import {
   pathKey,
 } from '../graph/expression/traversal.js';
 import type { Expr, GetExpr } from '../graph/expression/tree.js';
-import type { Node } from '../graph/kinds/node.js';
 import { nearestName } from '../graph/names.js';
 import { expressionsOf } from '../graph/nodes.js';
 import type { SourceLocation } from '../graph/source-location.js';
@@ -46,7 +45,8 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
     for (const expr of expressionsOf(node)) {
       // The node's own condition holds for its other expressions.
       const names = namesIn(scope, expr === node.when ? undefined : planned);
-      const isQuestion = expr === node.when || isCase(node, expr);
+      const isQuestion =
+        expr === node.when || (node.kind === 'branch' && node.cases.some(({ when }) => when === expr));
       checkPaths(expr, source, names, diagnostics);
       const isShown = expr === node.guidance || expr === node.summary;
       formFaults(expr, { source, names, isQuestion, isShown }, diagnostics);
@@ -127,10 +127,6 @@ function hasLength(valueType: ValueType): boolean {
   return (
     types !== undefined && types.size > 0 && [...types].every((type) => type === 'array' || type === 'string')
   );
-}
-
-function isCase(node: Node, expr: Expr): boolean {
-  return node.kind === 'branch' && node.cases.some(({ when }) => when === expr);
 }
 
 interface Reading {

@@ -120,7 +120,7 @@ function valueTypeOf(
   return derive(node, {
     parts: planned.parts,
     names: namesIn(planned.scope, planned),
-    bodyValue: (body) => valueOrAbsent(body.value, namesIn(body)),
+    bodyValue: (body) => (body.value === undefined ? ABSENT : typeOf(body.value, namesIn(body))),
     environment,
     results,
   });
@@ -169,10 +169,6 @@ const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, {
     isOpen: false,
   }),
 };
-
-function valueOrAbsent(value: Expr | undefined, names: Names): ValueType {
-  return value === undefined ? ABSENT : typeOf(value, names);
-}
 
 export function resultTypeOf(graph: Graph, registered: CheckEnvironment): ValueType {
   return resultOf(graph, withTasks(registered, graph), noResults());

@@ -183,7 +183,7 @@ Options:
   needlessValue: (command: string, option: string) =>
     `stepwright: option \`${option}\` of \`${command}\` takes no value`,
   unknownValue: (command: string, option: string, value: string, values: readonly string[]) =>
-    `stepwright: option \`${option}\` of \`${command}\` takes ${list(values)}, not \`${value}\`${suggestionOrNames(nearestName(value, values))}`,
+    `stepwright: option \`${option}\` of \`${command}\` takes ${values.slice(0, -1).join(', ')} or ${values.at(-1)}, not \`${value}\`${suggestionOrNames(nearestName(value, values))}`,
   needlessArgument: (command: string, argument: string, most: number) =>
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingPackages: (command: string, names: readonly string[]) =>
@@ -239,10 +239,6 @@ export function suggestionOrNames(suggestion: string | undefined, names: readonl
 
 export function and(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-}
-
-function list(names: readonly string[]): string {
-  return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
 /** Whether a registry has this path or short name: that of `examples/greeting/generated/greeting.registry.ts` is `greeting`. */

@@ -341,12 +341,9 @@ export function dropRollbackEdges(nodes: readonly MutableNode[]): void {
 /** The `parallel` nodes that roll back with this node, and so wait for it. */
 function rolledBackThrough(planned: MutableNode): readonly MutableNode[] {
   if (planned.node.kind !== 'compensate') return [];
-  return planned.routers.filter((router) => isRollbackOf(router, planned));
-}
-
-/** Whether `router` is a `parallel` that rolls back with the given node. */
-function isRollbackOf(router: PlannedNode, { node: { id } }: PlannedNode): boolean {
-  return router.node.kind === 'parallel' && router.node.compensateNode === id;
+  return planned.routers.filter(
+    (router) => router.node.kind === 'parallel' && router.node.compensateNode === planned.node.id,
+  );
 }
 
 /**

@@ -3,7 +3,6 @@ import type { DictEntry, Expr, RefExpr } from '../graph/expression/tree.js';
 import { unreachable } from '../graph/json.js';
 import { hasDerivedValue } from '../graph/kinds/kinds.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
-import type { Input } from '../graph/model.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 import { entryOf, loopNamed } from './secrets.js';
 
@@ -149,7 +148,8 @@ export class SecretFlow {
   #reachesInput(frame: Frame, name: string): boolean {
     const { caller, plan } = frame;
     if (caller === undefined) return this.#inputs.ofRun(name);
-    const { ofTask = () => isDeclaredSecret(plan.graph.inputs, name) } = this.#inputs;
+    const { ofTask = () => plan.graph.inputs.some((input) => input.name === name && input.secret === true) } =
+      this.#inputs;
     if (ofTask(plan.graph.name, name)) return true;
     return this.#memoized(`${frame.id}|inputs|${name}`, () => {
       const { node } = caller.node;
@@ -324,10 +324,6 @@ export function valueIn(entry: DictEntry): Expr {
 function itemsIn(items: Expr): readonly Expr[] {
   if (items.kind !== 'list' || items.items.some(({ spread }) => spread)) return [items];
   return items.items.map(({ value }) => value);
-}
-
-function isDeclaredSecret(inputs: readonly Input[], name: string): boolean {
-  return inputs.some((input) => input.name === name && input.secret === true);
 }
 
 function overlap(one: Path, other: Path): boolean {

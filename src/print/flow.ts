@@ -133,7 +133,11 @@ class Flow {
   #withFallback(planned: PlannedNode, name: string, depth: number): string {
     const id = fallbackOf(planned.node);
     const other = planned.scope.nodes.find(({ node }) => node.id === id);
-    if (other === undefined || !other.needsSelection || attemptOf(ownerOf(planned)) !== undefined) {
+    if (
+      other === undefined ||
+      !other.needsSelection ||
+      attemptOf(planned.scope.container?.node ?? planned.node) !== undefined
+    ) {
       return name;
     }
     return this.#attempt(name, [other], depth);
@@ -164,8 +168,4 @@ class Flow {
     this.#nesting -= 1;
     return label;
   }
-}
-
-function ownerOf({ scope, node }: PlannedNode): Node {
-  return scope.container?.node ?? node;
 }

@@ -1,5 +1,5 @@
 import { type Answerer, describeAnswerers } from '../graph/answerers.js';
-import type { Json, JsonObject } from '../graph/json.js';
+import type { JsonObject } from '../graph/json.js';
 import { singleLine } from '../graph/printable-text.js';
 
 interface ListedRun {
@@ -162,7 +162,9 @@ export function runText(shownRun: ShownRun): string {
         return singleLine(`${action_id}: ${parametersText(parameters)}${about === '' ? '' : ` (${about})`}`);
       }),
     ),
-    ...Object.entries(rest as JsonObject).map(([key, value]) => `${key}: ${shown(value)}`),
+    ...Object.entries(rest as JsonObject).map(
+      ([key, value]) => `${key}: ${singleLine(typeof value === 'string' ? value : JSON.stringify(value))}`,
+    ),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -172,8 +174,4 @@ const OWNER: readonly Answerer[] = [{ kind: 'owner' }];
 
 export function eventLine({ entry, at, kind, ...rest }: JsonObject): string {
   return `${entry}  ${at}  ${kind}  ${singleLine(JSON.stringify(rest))}\n`;
-}
-
-function shown(value: Json | undefined): string {
-  return singleLine(typeof value === 'string' ? value : JSON.stringify(value));
 }

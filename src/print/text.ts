@@ -163,7 +163,9 @@ function printBodies({ node, parts }: PlannedNode): string[] {
     case 'branch':
       return [
         ...node.cases.flatMap((arm) => armLines(`case ${arm.id}, if ${printExpr(arm.when)}`, arm)),
-        ...(node.else === undefined ? [] : armLines(elseTitle(node.else), node.else)),
+        ...(node.else === undefined
+          ? []
+          : armLines(node.else.id === 'else' ? node.else.id : `else ${node.else.id}`, node.else)),
       ];
     case 'parallel':
       return node.branches.flatMap(({ id }) => next(`branch ${id}:`));
@@ -172,10 +174,6 @@ function printBodies({ node, parts }: PlannedNode): string[] {
     default:
       return [];
   }
-}
-
-function elseTitle({ id }: Arm): string {
-  return id === 'else' ? id : `else ${id}`;
 }
 
 function printAttempt(attempt: Attempt, { nodes, value }: ScopePlan): string[] {

@@ -40,7 +40,7 @@ ${REGISTRY_HELP}`,
           texts.set(name, text);
         }
       const changed = [...texts].filter(([name, text]) => contentOf(folder, name) !== text);
-      const obsolete = foldersIn(folder).filter(
+      const obsolete = (existsSync(folder) ? readdirSync(folder) : []).filter(
         (name) => !texts.has(name) && WRITTEN.test(contentOf(folder, name) ?? ''),
       );
       const shown = (name: string): string => path.join(out, name, 'SKILL.md');
@@ -87,8 +87,4 @@ async function skillsOf(server: StepwrightServer) {
 function contentOf(folder: string, name: string): string | undefined {
   const file = path.join(folder, name, 'SKILL.md');
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-}
-
-function foldersIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder) : [];
 }

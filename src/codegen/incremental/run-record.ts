@@ -107,7 +107,10 @@ export function keepSources(
     .filter(([each]) => isOwn(root, each) && !outs.includes(each))
     .filter(([, state]) => state.startsWith('file '))
     // A file that was changed during the run has no hash that it could have when a server starts.
-    .map(([each]): [string, string] => [nameIn(root, each), inputs.textHashOf(each, isCurrent) ?? 'changed'])
+    .map(([each]): [string, string] => [
+      path.relative(root, each).split(path.sep).join('/'),
+      inputs.textHashOf(each, isCurrent) ?? 'changed',
+    ])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const record: SourceRecord = {
     registries: Object.fromEntries(outputs.map((output) => [output.file, checksums(output, former)])),
@@ -121,10 +124,6 @@ export function keepSources(
 /** In the project, and not installed. */
 function isOwn(root: string, file: string): boolean {
   return file.startsWith(root + path.sep) && !file.split(path.sep).includes('node_modules');
-}
-
-function nameIn(root: string, file: string): string {
-  return path.relative(root, file).split(path.sep).join('/');
 }
 
 function checksums({ file, text }: OutputFile, former: SourceRecord['registries']): readonly string[] {

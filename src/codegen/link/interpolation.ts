@@ -224,7 +224,10 @@ export function lowerJinja(
     return undefined;
   };
   if (template?.kind !== 'template')
-    return refuse('`jinja` without a template', `write the template behind it: ${nameIn(callee)}\`{{ … }}\``);
+    return refuse(
+      '`jinja` without a template',
+      `write the template behind it: ${callee.kind === 'identifier' ? callee.name : 'jinja'}\`{{ … }}\``,
+    );
   const names = new Map<string, Expr>();
   let text = '';
   let isWhole = true;
@@ -249,10 +252,6 @@ export function lowerJinja(
       refuse(`a template with a fault (${each.message})`, each.hint ?? hint);
     return undefined;
   }
-}
-
-function nameIn(callee: ExpressionSyntax): string {
-  return callee.kind === 'identifier' ? callee.name : 'jinja';
 }
 
 /** Whether what follows a text is inside `{{ … }}` or `{% … %}`. */

@@ -75,8 +75,6 @@ export type ClassReading =
 
 export type ImportOptions = LaunchOptions & {
   readonly limits: ModuleLimits;
-  /** How long a process may take to start, in milliseconds of wall time. Default 600 000. */
-  readonly startMs?: number;
 };
 
 /** How the import of one module ended. */
@@ -148,7 +146,7 @@ interface ChildEnd {
 /** Runs one process to its end and collects what it reports into `outcomes`. */
 function runChild(
   modules: readonly ModuleRequest[],
-  { limits, startMs = START_MS, ...options }: ImportOptions,
+  { limits, ...options }: ImportOptions,
   outcomes: Map<string, ModuleOutcome>,
 ): Promise<ChildEnd> {
   return new Promise((resolve) => {
@@ -158,9 +156,9 @@ function runChild(
     let failure: string | undefined;
     let open = modules.length;
     let timer = setTimeout(() => {
-      failure = `it did not start within ${startMs / 1000} s`;
+      failure = `it did not start within ${START_MS / 1000} s`;
       child.kill('SIGKILL');
-    }, startMs);
+    }, START_MS);
     const finish = (reason: string, stopped?: StopReason): void => {
       clearTimeout(timer);
       resolve({ importing, verdict: stopped, reason });
@@ -316,7 +314,7 @@ export async function importRemembered(
     const reads = new Map<string, string>([
       [CONDITIONS_READ, markOf(CONDITIONS_READ)],
       ...paths.map((path) => [path, changedSince(start, path) ? 'changed' : markOf(path)] as const),
-      ...variablesIn(shared).map((reading) => [reading, markOf(reading)] as const),
+      ...shared.variables.map(variableRead).map((reading) => [reading, markOf(reading)] as const),
       ...Object.entries(shared.paths),
     ]);
     inputs.add(reads);
@@ -326,10 +324,6 @@ export async function importRemembered(
     else inputs.isOpen = true;
   }
   return outcomes;
-}
-
-function variablesIn({ variables }: Reads): readonly string[] {
-  return variables.map(variableRead);
 }
 
 /** What decides which packages the modules find. */

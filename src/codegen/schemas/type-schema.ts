@@ -143,7 +143,8 @@ function refuse(building: Building, type: TypeSyntax, path: string): JsonSchema 
   if (extent === 'large') building.isCutOff = true;
   if (!isEcho) {
     const text = printType(type);
-    const hint = extent === undefined ? insteadOf(text) : EXTENTS[extent];
+    const hint =
+      extent === undefined ? INSTEAD.find(([pattern]) => pattern.test(text))?.[1] : EXTENTS[extent];
     building.faults.push({
       kind: 'noJsonForm',
       path,
@@ -434,7 +435,3 @@ const INSTEAD: readonly (readonly [RegExp, string])[] = [
   [/^(any|unknown)$/, 'write its type'],
   [/^Promise\b/, 'take what it resolves to'],
 ];
-
-function insteadOf(type: string): string | undefined {
-  return INSTEAD.find(([pattern]) => pattern.test(type))?.[1];
-}

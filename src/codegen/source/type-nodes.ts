@@ -86,7 +86,8 @@ export function writtenOrder(context: HostContext, written: ts.TypeNode): Writte
       node.typeArguments?.forEach(visit);
       for (const declaration of declarationsOf(context, node)) {
         if (ts.isTypeAliasDeclaration(declaration)) visit(declaration.type);
-        if (ts.isEnumDeclaration(declaration)) literals.push(...enumValues(context, declaration));
+        if (ts.isEnumDeclaration(declaration))
+          literals.push(...declaration.members.flatMap((member) => enumValue(context, member) ?? []));
       }
     } else {
       if (ts.isTypeNode(node)) types.push(context.compiler.checker.getTypeFromTypeNode(node));
@@ -110,10 +111,6 @@ export function literalOf(node: ts.LiteralTypeNode['literal']): Literal | undefi
   if (ts.isPrefixUnaryExpression(node) && ts.isNumericLiteral(node.operand))
     return -Number(node.operand.text);
   return undefined;
-}
-
-function enumValues(context: HostContext, { members }: ts.EnumDeclaration): Literal[] {
-  return members.flatMap((member) => enumValue(context, member) ?? []);
 }
 
 /** The declarations that a name in a type refers to, through imports. */

@@ -177,7 +177,10 @@ class PatternWriter {
       throw new NoPatternError(`has \`${part}\`, which needs the flag \`u\``);
     }
     if ((kind === 'u' || kind === 'x') && isWhole && (this.#isUnicode || !part.includes('{')))
-      return { text: part, character: characterOf(part.slice(2).replaceAll(/[{}]/g, '')) };
+      return {
+        text: part,
+        character: String.fromCodePoint(Number.parseInt(part.slice(2).replaceAll(/[{}]/g, ''), 16)),
+      };
     if (kind === 'c' && isWhole)
       return { text: part, character: String.fromCharCode(part.charCodeAt(2) % 32) };
     const control = Object.hasOwn(CONTROLS, kind) ? CONTROLS[kind] : undefined;
@@ -210,10 +213,6 @@ function isValid(source: string): boolean {
   } catch {
     return false;
   }
-}
-
-function characterOf(hexadecimal: string): string {
-  return String.fromCodePoint(Number.parseInt(hexadecimal, 16));
 }
 
 /** `-` is escaped in classes alone. */

@@ -1,7 +1,7 @@
 import { defined } from '../defined.js';
 import { unreachable } from '../json.js';
 import type { Span } from '../source-location.js';
-import type { EachExpr, Expr, GetExpr, RefExpr } from './tree.js';
+import type { Expr, GetExpr, RefExpr } from './tree.js';
 
 /** A part of a tree, and whether its position provides for the absence of what it names. */
 export interface Child {
@@ -52,7 +52,14 @@ export function childrenOf(expr: Expr): Child[] {
     case 'text':
       return plain(...expr.parts.filter((part) => typeof part !== 'string'));
     case 'each':
-      return [subject(expr.in, expr), { expr: expr.body, guarded: false, binds: localsOf(expr) }];
+      return [
+        subject(expr.in, expr),
+        {
+          expr: expr.body,
+          guarded: false,
+          binds: expr.indexAs === undefined ? [expr.as] : [expr.as, expr.indexAs],
+        },
+      ];
     case 'let':
       return [...plain(expr.value), { expr: expr.body, guarded: false, binds: [expr.name] }];
     default:
@@ -62,10 +69,6 @@ export function childrenOf(expr: Expr): Child[] {
 
 function subject(expr: Expr, link: { readonly optional?: true }): Child {
   return { expr, guarded: link.optional === true };
-}
-
-function localsOf({ as, indexAs }: EachExpr): readonly string[] {
-  return indexAs === undefined ? [as] : [as, indexAs];
 }
 
 function plain(...parts: readonly (Expr | undefined)[]): Child[] {

@@ -140,7 +140,7 @@ function flatten(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): Issue
     }));
   }
   if (issue.code !== 'invalid_union' || issue.errors.length === 0)
-    return [{ path, message: lowerFirst(issue.message) }];
+    return [{ path, message: issue.message.charAt(0).toLowerCase() + issue.message.slice(1) }];
   const alternatives = issue.errors.map((issues) => issues.flatMap((inner) => flatten(inner, path)));
   const [best] = alternatives.sort((one, right) => reach(right) - reach(one) || one.length - right.length);
   return best ?? [];
@@ -174,10 +174,6 @@ function at(data: unknown, path: readonly PropertyKey[]): unknown {
     value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
   }
   return value;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** Goes down first, so that a cycle is found as depth. */

@@ -315,7 +315,7 @@ function between(upper: Frame, lower: Frame, rows: Rows, edge: Edge): Point[] {
       ];
     return y === edge.y ? [{ x, y: Math.round(y) }] : [];
   });
-  const startX = portOf(upper, through[0]?.x ?? middleOf(lower));
+  const startX = portOf(upper, through[0]?.x ?? Math.round(lower.x + lower.width / 2));
   const endX = portOf(lower, through.at(-1)?.x ?? startX);
   return withoutRepeats([
     { x: startX, y: upper.y + upper.height },
@@ -341,10 +341,6 @@ function around(
     { x: into, y: arrive },
     { x: into, y: end.y },
   ];
-}
-
-function middleOf({ x, width }: Frame): number {
-  return Math.round(x + width / 2);
 }
 
 /** The place on the edge of a box that is nearest to `x`, without its corners. */

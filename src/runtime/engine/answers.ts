@@ -35,7 +35,7 @@ export function actionSubmitted(
     leavePause(transition, node);
     recordOutside(transition, node, value);
   }
-  const exitCode = exitCodeIn(value);
+  const exitCode = isJsonObject(value) ? (ownProperty(value, 'exit_code') ?? null) : null;
   const { node: model } = node.planned;
   if (model.kind === 'shell' && model.failOnError && exitCode !== 0) {
     attemptFailed(transition, node, { failure: failures.exitCode(exitCode, value) });
@@ -46,10 +46,6 @@ export function actionSubmitted(
 /** The value of a node, from what was submitted. */
 function resultOf({ kind }: Node, value: Json): Json {
   return kind === 'shell' ? { stdout: '', stderr: '', ...Object(value) } : value;
-}
-
-function exitCodeIn(value: Json): Json {
-  return isJsonObject(value) ? (ownProperty(value, 'exit_code') ?? null) : null;
 }
 
 /** Takes note of a result that does not fit. The last one fails the attempt. [N10] */

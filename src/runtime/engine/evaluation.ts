@@ -188,7 +188,10 @@ function lookup(
 ): Value {
   switch (root) {
     case 'inputs':
-      return ownProperty(inputsOf(state, scope), name);
+      return ownProperty(
+        scope.workflow.node === undefined ? state.input : (scope.workflow.node.container?.input ?? {}),
+        name,
+      );
     case 'steps':
       return visibleNode(scope, name)?.output;
     case 'nodes': {
@@ -209,10 +212,6 @@ function lookup(
     default:
       return unreachable(root);
   }
-}
-
-function inputsOf(state: RunState, { workflow: { node } }: ScopeRecord): JsonObject {
-  return node === undefined ? state.input : (node.container?.input ?? {});
 }
 
 /** The values of the items before one, absent ones as null. */

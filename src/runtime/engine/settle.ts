@@ -1,7 +1,6 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
 import type { SettledStatus } from '../../graph/nodes.js';
-import type { PlannedNode } from '../../plan/plan.js';
 import { recordAbandoned, recordUnknown } from './effects.js';
 import type { Fact, Failure, OwedCommand, SkipReason } from './events.js';
 import { type ContainerRecord, isInRollback, type NodeRecord, type ScopeRecord } from './records.js';
@@ -91,13 +90,13 @@ function releaseRoutes({ ready }: Transition, { planned, scope }: NodeRecord): v
 function notifyRollbacks({ completions }: Transition, { planned, scope }: NodeRecord): void {
   for (const router of planned.routers) {
     const of = scope.node(router);
-    if (of.container?.undoing === true && isRollbackOf(router, planned))
+    if (
+      of.container?.undoing === true &&
+      router.node.kind === 'parallel' &&
+      router.node.compensateNode === planned.node.id
+    )
       completions.push({ kind: 'rollback', of });
   }
-}
-
-function isRollbackOf({ node }: PlannedNode, { node: { id } }: PlannedNode): boolean {
-  return node.kind === 'parallel' && node.compensateNode === id;
 }
 
 /**

@@ -148,7 +148,11 @@ export class RunMask implements Masking {
   observe(fact: Fact, state: RunState): void {
     if (!this.#isActive) return;
     for (const value of this.#derived.revealedBy(fact, state)) this.#own.add(value);
-    if (fact.kind === 'stateSet' && this.#derived.mentions(stateField(fact.field))) this.#taint(fact.field);
+    if (
+      fact.kind === 'stateSet' &&
+      this.#derived.mentions({ kind: 'ref', root: 'state', path: [fact.field] })
+    )
+      this.#taint(fact.field);
     if (fact.kind !== 'callIssued') return;
     for (const value of valuesOf(fact.input, this.#secretInputs(fact.tool))) this.#own.add(value);
   }
@@ -437,10 +441,6 @@ export class RunMask implements Masking {
 function compensationIn(node: Node, step: number | undefined): Compensation | undefined {
   if (step === undefined) return node.compensate;
   return node.kind === 'compensate' ? node.steps[step] : undefined;
-}
-
-function stateField(name: string): RefExpr {
-  return { kind: 'ref', root: 'state', path: [name] };
 }
 
 /** What hides all that some calls have given back. */

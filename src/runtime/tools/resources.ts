@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CompletionContext, ResourceContext } from '../../decorators/context.js';
+import type { CompletionContext } from '../../decorators/context.js';
 import { ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
@@ -53,7 +53,11 @@ export class Resources {
       const address = addressOf(name, entry);
       if ('problem' in address) problems.push(address.problem);
       else addresses.set(name, address);
-      if (entry.file !== undefined && entry.text === undefined && !hasFile(this.#root, entry.file))
+      if (
+        entry.file !== undefined &&
+        entry.text === undefined &&
+        !existsSync(resolve(this.#root, entry.file))
+      )
         problems.push(
           `resource ${quoted(name)}: there is no file ${quoted(entry.file)} in ${quoted(this.#root)}`,
         );
@@ -154,7 +158,7 @@ export class Resources {
     return readContent(
       entry,
       uri,
-      () => creation.instance.read(variables, resourceContext(uri, context)),
+      () => creation.instance.read(variables, { ...requestContextOf(context), uri }),
       onThrown,
     );
   }
@@ -306,11 +310,6 @@ function mayHold(reserved: boolean, character: string): boolean {
   return reserved || (character !== '/' && character !== '?' && character !== '#');
 }
 
-/** What `read()` of a class is given beside the variables of its address. */
-function resourceContext(uri: string, context: CallContext): ResourceContext {
-  return { ...requestContextOf(context), uri };
-}
-
 /**
  * The folder that {@link ResourceEntry.file} starts from: the nearest one with a `package.json`, above the generated
  * module or else above the working directory; the latter itself where there is none.
@@ -321,11 +320,6 @@ function packageRoot({ module }: Registry): string {
     if (existsSync(join(folder, 'package.json'))) return folder;
     if (dirname(folder) === folder) return start;
   }
-}
-
-/** Whether a file of the package is there. */
-function hasFile(root: string, file: string): boolean {
-  return existsSync(resolve(root, file));
 }
 
 /**

@@ -71,7 +71,9 @@ export function explainFailure(
     const missingStep = (expr: Expr): NodeInstance | undefined => lostStep(expr, instance, ledger);
     const parameter =
       unresolvable(node, (expr) => hasValue(expr, instance.scope)) ??
-      entriesFor(node, missingFields).find((entry) => missingStep(entry.value) !== undefined);
+      entriesOf(node)
+        .filter((entry) => missingFields.includes(entry.key))
+        .find((entry) => missingStep(entry.value) !== undefined);
     const producer = parameter === undefined ? undefined : missingStep(parameter.value);
     if (producer !== undefined) {
       const producingStep = producer.planned.node.id;
@@ -132,10 +134,6 @@ interface Entry {
 
 function entriesOf(node: CallNode): Entry[] {
   return node.input.entries.flatMap((entry) => ('key' in entry ? [entry] : []));
-}
-
-function entriesFor(node: CallNode, keys: readonly string[]): Entry[] {
-  return entriesOf(node).filter((entry) => keys.includes(entry.key));
 }
 
 /** The first parameter that has no value. */

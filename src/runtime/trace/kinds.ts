@@ -251,11 +251,8 @@ export function routersOf(planned: PlannedNode): { readonly chosen: string[]; re
     const { onError } = node;
     const takesOver = onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === id;
     if (takesOver || (node.kind === 'parallel' && node.compensateNode === id)) failed.push(node.id);
-    else if (node.kind === 'branch' && leadsTo(node, id)) chosen.push(node.id);
+    else if (node.kind === 'branch' && armsIn(node).some((arm) => 'goto' in arm && arm.goto === id))
+      chosen.push(node.id);
   }
   return { chosen, failed };
-}
-
-function leadsTo(node: BranchNode, id: string): boolean {
-  return armsIn(node).some((arm) => 'goto' in arm && arm.goto === id);
 }

@@ -406,7 +406,7 @@ export function stepsMeta(ledger: Ledger, goesOn: boolean): StepMeta[] {
       if (planned.node.kind === 'foreach' || planned.node.kind === 'workflow')
         steps.push(...failedInside(record));
       else
-        for (const part of partsOf(ledger, node))
+        for (const part of node.planned.parts.map((_body, part) => ledger.instances.part(node, part)))
           visit(part, ledger.part(part) ? undefined : statusBeforeStart(status, record));
     }
   };
@@ -419,11 +419,6 @@ function statusOf(record: NodeRecord, goesOn: boolean): StepStatus {
   const { node, status, reason } = record;
   if (status === 'skipped' && reason !== undefined && isSkipAnnounced(node, reason)) return 'skipped';
   return stepStateOf(record, goesOn).status;
-}
-
-/** The bodies of a branch or a `parallel`. */
-function partsOf({ instances }: Ledger, node: NodeInstance): ScopeInstance[] {
-  return node.planned.parts.map((_body, part) => instances.part(node, part));
 }
 
 /** The status of the steps of a body that has not begun. */

@@ -16,7 +16,9 @@ export function snapshotOf({ server, tools }: UpstreamListing): UpstreamSnapshot
   return {
     snapshotVersion: SNAPSHOT_VERSION,
     server,
-    tools: sorted.map(({ hints: _, ...tool }) => withSortedKeys(tool)),
+    tools: sorted.map(
+      ({ hints: _, ...tool }) => sortedKeys(tool as unknown as Json) as unknown as UpstreamTool,
+    ),
   };
 }
 
@@ -41,10 +43,6 @@ export function parseSnapshot(text: string): UpstreamSnapshot | undefined {
 
 function isTool(value: Json): boolean {
   return isJsonObject(value) && typeof value.name === 'string' && isJsonObject(value.inputSchema);
-}
-
-function withSortedKeys(tool: UpstreamTool): UpstreamTool {
-  return sortedKeys(tool as unknown as Json) as unknown as UpstreamTool;
 }
 
 /** Lists keep their order: that of `required` or `enum` is the author's. */

@@ -253,7 +253,7 @@ ${COMMON}${REGISTRY}`,
           outcomes.push(await gateOutcome({ store, reader, definitions }, head));
         if (values.json) output.out(`${JSON.stringify({ runs: outcomes })}\n`);
         else if (outcomes.length === 0) output.out('no open run\n');
-        else for (const each of outcomes) output.out(`${gateText(each)}\n`);
+        else for (const each of outcomes) output.out(`${each.run}  ${gateSentence(each)}\n`);
         return outcomes.some(({ outcome }) => outcome === 'stuck') ? 1 : 0;
       }),
     ),
@@ -310,10 +310,6 @@ const TEXTS: Readonly<Record<GateOutcome['outcome'], string>> = {
   moves: 'moves safely with `stepwright runs migrate --apply`; until then',
   stuck: 'would be stuck:',
 };
-
-function gateText(outcome: GateOutcome): string {
-  return `${outcome.run}  ${gateSentence(outcome)}`;
-}
 
 /** What becomes of a run, on a line. */
 export function gateSentence({ outcome, reasons }: GateOutcome): string {

@@ -201,7 +201,7 @@ function lowerStep(spec: StepSpec, context: StepsContext, chain: Chain): void {
   });
   const inner = { ...context, spec, templates, declared };
   const when = conditionOf(inner);
-  const own = lowerOwn(inner);
+  const own = LOWERING[inner.spec.type](inner);
   const reads = state.access(spec, declared, templates.stateReferences);
   const source = reports.source.placeOf(spec.at);
   const title = fields.text('description')?.value;
@@ -242,10 +242,6 @@ const LOWERING: { readonly [K in StepType]: (context: StepContext) => StepPart |
   wait: lowerWait,
   delegate: lowerDelegate,
 };
-
-function lowerOwn(context: StepContext): StepPart | undefined {
-  return LOWERING[context.spec.type](context);
-}
 
 /** A condition is a branch with two arms. Its own result is `{branch, last}`. [Q2] */
 function lowerCondition(context: StepContext): StepPart | undefined {

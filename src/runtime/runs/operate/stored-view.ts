@@ -371,16 +371,12 @@ function together(items: readonly OpenState[], mask: RunMask): RunNodeState {
   return {
     ...{ status, counts },
     attempts: items.reduce((sum, { attempts }) => sum + attempts, 0),
-    ...(starts.length === 0 ? {} : { startedAt: least(starts) }),
+    ...(starts.length === 0 ? {} : { startedAt: starts.reduce((one, other) => Math.min(one, other)) }),
     ...(ends.length === 0 || !isOver ? {} : { endedAt: ends.reduce((one, other) => Math.max(one, other)) }),
     ...(reason === undefined || status !== 'skipped' ? {} : { reason }),
     ...(failure === undefined ? {} : { failure: maskedFailure(failure, mask) }),
     ...defined({ call }),
   };
-}
-
-function least(numbers: readonly number[]): number {
-  return numbers.reduce((one, other) => Math.min(one, other));
 }
 
 /** A run of a later version is a fault of the input, not of this program. */

@@ -175,7 +175,12 @@ export class StubPort implements CallPort {
     const nextStub = this.#queue.next([...own, name]);
     if (nextStub !== undefined && 'failure' in nextStub) return { ok: false, failure: nextStub.failure };
     const value = nextStub?.value ?? ownProperty(this.#stubs.resources ?? {}, name)?.text ?? '';
-    return { ok: true, value: isJsonObject(value) ? { uri, ...value } : { uri, text: textOf(value) } };
+    return {
+      ok: true,
+      value: isJsonObject(value)
+        ? { uri, ...value }
+        : { uri, text: typeof value === 'string' ? value : JSON.stringify(value) },
+    };
   }
 
   async evaluate(...call: Parameters<CallPort['evaluate']>): Promise<EvaluationOutcome> {
@@ -197,10 +202,6 @@ interface StubPortOptions {
   /** Where results come from. Default: a queue of its own. */
   readonly queue?: StubQueue;
   readonly called?: (call: StubbedCall) => void;
-}
-
-function textOf(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** The answer to a question without a stub: a consent, the first choice, or what fits the schema. */

@@ -1,5 +1,4 @@
 import { defined } from '../../../graph/defined.js';
-import type { JsonObject } from '../../../graph/json.js';
 import { snapshot } from '../../engine/snapshot.js';
 import { RunMask } from '../../secrets/run-mask.js';
 import { ActionHistory } from '../actions/action-history.js';
@@ -21,9 +20,9 @@ interface StubbedRun {
 /** Goes on with a forked run in this process until it is over or waits. Nothing is written, and no tool is called. */
 export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
   const { graph } = fork;
-  const loaded: LoadedRun = { ...fork, seq: 0, epoch: 0, graphHash: hashIn(fork) };
+  const loaded: LoadedRun = { ...fork, seq: 0, epoch: 0, graphHash: startIn(fork).graphHash };
   const { secretInputs } = stubs.toolset ?? {};
-  const secrets = { input: inputIn(fork), rows: fork.hostRows };
+  const secrets = { input: startIn(fork).input, rows: fork.hostRows };
   const mask = new RunMask(graph, { ...secrets, ...defined({ secretInputs }) });
   const port = new StubPort(graph, stubs, { mask });
   const notes = new Notes(fork.hostRows);
@@ -78,12 +77,4 @@ class Notes implements Recorder {
 function startIn({ rows }: Fork) {
   for (const row of rows) if (row.table === 'start') return row.row;
   throw new Error('the run has no start');
-}
-
-function hashIn(fork: Fork): string {
-  return startIn(fork).graphHash;
-}
-
-function inputIn(fork: Fork): JsonObject {
-  return startIn(fork).input;
 }

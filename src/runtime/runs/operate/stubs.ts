@@ -11,7 +11,7 @@ import { Reports } from '../../../formats/text/reading.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import { references } from '../../../graph/expression/traversal.js';
 import { isJsonObject, type Json, ownProperty } from '../../../graph/json.js';
-import type { CallNode, Graph, Node } from '../../../graph/model.js';
+import type { CallNode, Graph } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { bodiesOf, compensationsOf, expressionsOf, nodesOf, ownResources } from '../../../graph/nodes.js';
 import type { Registry, ToolEntry } from '../../tools/registry.js';
@@ -135,7 +135,7 @@ function namesIn({ graph, answers = true }: StubbedWorkflow): ReadonlyMap<string
       if (node.kind === 'resource') add(node.resource);
       if (node.kind === 'call') add(node.tool, node.tool);
       const ids = prefix === '' ? [node.id] : [`${prefix}${node.id}`, node.id];
-      if (isStubbed(node, answers))
+      if (node.kind === 'call' || node.kind === 'resource' || (node.kind === 'ask' && answers))
         for (const id of ids) add(id, node.kind === 'call' ? node.tool : undefined);
       const task = node.kind === 'workflow' ? tasks.get(node.workflow) : undefined;
       if (task !== undefined && !around.has(task.name))
@@ -144,10 +144,6 @@ function namesIn({ graph, answers = true }: StubbedWorkflow): ReadonlyMap<string
   };
   addNodes(graph, '', new Set([graph.name]));
   return byName;
-}
-
-function isStubbed({ kind }: Node, answers: boolean): boolean {
-  return kind === 'call' || kind === 'resource' || (kind === 'ask' && answers);
 }
 
 function stubsIn(

@@ -257,7 +257,8 @@ class LocalJournal implements RunJournal {
 
   async #claim(run: string): Promise<LoadedRun | undefined> {
     const loaded = await this.load(run);
-    if (loaded === undefined || isOverIn(loaded)) return undefined;
+    if (loaded === undefined || loaded.rows.some((row) => row.table === 'run' && isOver(row.row.status)))
+      return undefined;
     this.#ownRuns.add(run);
     return { ...loaded, epoch: loaded.epoch + 1, holder: 'this' };
   }
@@ -276,10 +277,6 @@ class LocalJournal implements RunJournal {
     }
     for (const { run } of await this.#journal.openRuns()) await this.load(run).catch(() => undefined);
   }
-}
-
-function isOverIn({ rows }: LoadedRun): boolean {
-  return rows.some((row) => row.table === 'run' && isOver(row.row.status));
 }
 
 /** A user's journal with leases and an index: those of the journal, or those of one process. */

@@ -69,7 +69,7 @@ export function readArguments(
   for (const input of inputs) {
     const { name } = input;
     const member = Object.hasOwn(values, name) ? values[name] : undefined;
-    const text = !input.required && isBlank(member) ? undefined : member;
+    const text = !input.required && typeof member === 'string' && member.trim() === '' ? undefined : member;
     if (text !== undefined) {
       const value = readArgument(input, text, schemas);
       if (value.ok) entries.push([name, value.value]);
@@ -85,10 +85,6 @@ export function readArguments(
   if (received.ok) return { ok: true, input: received.value as JsonObject };
   const { pointer, message } = received.problem;
   return { ok: false, problems: [{ argument: pointer.split('/')[1] ?? '', message }] };
-}
-
-function isBlank(text: unknown): boolean {
-  return typeof text === 'string' && text.trim() === '';
 }
 
 type ReadArgument =

@@ -177,14 +177,12 @@ export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 
     // The reader of a conversation supplies values itself, with the calls that follow.
     outlastsRequest: hasNode(
       graph,
-      (node) => (kinds[node.kind].waits && !isSupplied(node)) || isForAgent(node) || isPrivate(node),
+      (node) =>
+        (kinds[node.kind].waits && !(node.kind === 'ask' && node.mode === 'model')) ||
+        isForAgent(node) ||
+        isPrivate(node),
     ),
   };
-}
-
-/** Whether a node waits for a value of a model. */
-function isSupplied(node: Node): boolean {
-  return node.kind === 'ask' && node.mode === 'model';
 }
 
 /** Whether a node is work for the agent that called, or for others that it starts. */

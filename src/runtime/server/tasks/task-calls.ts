@@ -64,7 +64,7 @@ export class TaskCalls {
       _meta: {
         ...result._meta,
         ...(meta ?? { task_id: continues.task }),
-        ...(failure === undefined ? {} : { task_error: shownFailure(failure) }),
+        ...(failure === undefined ? {} : { task_error: { code: failure.code, message: failure.message } }),
         ...(warnings.length === 0 ? {} : { task_warnings: warnings.map((each) => ({ ...each })) }),
       },
     };
@@ -171,8 +171,4 @@ function noWorkflowTask(task: string): Failure {
     code: 'E_TASK_UNSUPPORTED',
     message: `Run '${clip(task)}' is not of a workflow with \`task\`: no call continues it. See it with get_workflow_status.`,
   };
-}
-
-function shownFailure({ code, message }: Failure): JsonObject {
-  return { code, message };
 }

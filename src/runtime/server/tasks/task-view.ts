@@ -75,7 +75,7 @@ export class RunTasks implements TaskView {
     task: TaskOrigin,
     request: IdentifiedRequest,
   ): Promise<RunAnswer> {
-    const json = toJson(toolRunInput(input));
+    const json = toJson({ [INPUT]: input });
     if (!json.ok) return Promise.resolve({ ok: false, failure: notJson(json.problem) });
     const run = { owner: request.principal, graph: toolGraph(tool), input: json.value as JsonObject, task };
     const progress: Waiter['progress'] = (value, total, message) => request.progress(value, total, message);
@@ -417,10 +417,6 @@ function makeGraph({ name, entry, timeoutMs }: CallableTool): Graph {
     returns: { kind: 'ref', root: 'steps', path: [STEP] },
     expose: [],
   };
-}
-
-function toolRunInput(input: Readonly<Record<string, unknown>>) {
-  return { [INPUT]: input };
 }
 
 function toolRunResult({ result = null, error }: Envelope): ToolResult {
