@@ -17,6 +17,7 @@ import { specs } from './rows/specs.js';
 import { startup } from './rows/startup.js';
 import { stateSize } from './rows/state-size.js';
 import { steps } from './rows/steps.js';
+import { studio } from './rows/studio.js';
 import { tasks } from './rows/tasks.js';
 import { templates } from './rows/templates.js';
 import { temporalRows } from './rows/temporal.js';
@@ -51,6 +52,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   startup,
   compiler,
   dev,
+  studio,
 };
 
 /** Measures groups by their names. Default: all groups. */

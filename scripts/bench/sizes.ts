@@ -72,6 +72,8 @@ export interface Sizes {
     readonly edits: number;
     readonly pauseMs: number;
   };
+  /** Runs in the store of the studio, and samples of each page. */
+  readonly studio: { readonly runs: number; readonly samples: number };
 }
 
 /** A project that is compiled. */
@@ -159,11 +161,12 @@ export const FULL: Sizes = {
     { ...{ workflows: 3_000, tools: 100, schemas: 'types', rounds: 1, edits: 5 }, targets: { cold: 0.67 } },
   ],
   dev: { workflows: 100, tools: 50, edits: 30, pauseMs: 3_000 },
+  studio: { runs: 1_000, samples: 21 },
 };
 
 /** The same with fewer and shorter samples of warm code, for quick checks and not for published figures. */
 export const QUICK: Sizes = {
-  ...{ ...FULL, rounds: 3, goMs: 50 },
+  ...{ ...FULL, rounds: 3, goMs: 50, studio: { runs: 1_000, samples: 7 } },
   compiled: [{ ...FULL.compiled[0], rounds: 3 }],
 };
 
@@ -204,4 +207,5 @@ export const TINY: Sizes = {
     { ...{ workflows: 2, tools: 2, schemas: 'zod', rounds: 1, edits: 0 }, targets: { cold: 1 } },
   ],
   dev: { workflows: 2, tools: 2, edits: 1, pauseMs: 0 },
+  studio: { runs: 2, samples: 1 },
 };

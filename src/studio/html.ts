@@ -94,7 +94,7 @@ export function signInView(hint: Html, to: string, why: string | undefined): Vie
 /** A time, in UTC. The script of the page shows it in the zone of its reader. */
 export function time(ms: number | string): Html {
   const iso = new Date(ms).toISOString();
-  return html`<time datetime="${iso}" title="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
+  return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
 }
 
 /** A status with its colour. */

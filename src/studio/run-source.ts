@@ -105,6 +105,42 @@ export class RunSource {
     });
   }
 
+  /**
+   * Looks at the store again whenever it may have changed, and yields each change of what a look returns, until the signal
+   * is aborted or the store cannot be read.
+   *
+   * @param last what was seen before.
+   */
+  async *changes(look: () => Promise<string>, last: string, signal: AbortSignal): AsyncGenerator<string> {
+    let isChanged = true;
+    let wake = (): void => {};
+    const onChange = (): void => {
+      isChanged = true;
+      wake();
+    };
+    const stop = await this.#read(async (reader) => reader.watch(onChange));
+    const watched = this.#reader;
+    signal.addEventListener('abort', onChange, { once: true });
+    try {
+      for (let previous = last; !signal.aborted && this.#reader === watched; ) {
+        isChanged = false;
+        const start = performance.now();
+        const current = await look();
+        if (current !== previous) yield current;
+        previous = current;
+        const rest = Math.min(MOST_REST_MS, REST * (performance.now() - start));
+        await delay(rest, undefined, { signal }).catch(() => {});
+        if (isChanged) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    } finally {
+      stop();
+      signal.removeEventListener('abort', onChange);
+    }
+  }
+
   /** The store is read through one reader, until it fails. */
   async #read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
     const opened = this.#reader ?? hold(this.operator);
@@ -154,29 +190,7 @@ function textOf({ ref, workflow, owner = '', waits, missing }: ListedRow): strin
   return [ref, workflow, owner, ...names].join(' ');
 }
 
-/** The least time between two looks at a store, in ms. */
-const LEAST_DELAY_MS = 50;
-/** A look that takes longer is repeated after so many times its own time. */
-const REST = 10;
+/** Between two looks at a store are so many times what a look takes. */
+const REST = 5;
 /** The longest time between two looks, in ms. */
-const MOST_DELAY_MS = 2_000;
-
-/**
- * Looks at something again and again, and yields each change of it, until the signal is aborted.
- *
- * @param last what was seen before.
- */
-export async function* changes(
-  look: () => Promise<string>,
-  last: string,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  for (let previous = last; !signal.aborted; ) {
-    const start = performance.now();
-    const current = await look();
-    if (current !== previous) yield current;
-    previous = current;
-    const rest = Math.min(MOST_DELAY_MS, Math.max(LEAST_DELAY_MS, REST * (performance.now() - start)));
-    await delay(rest, undefined, { signal }).catch(() => {});
-  }
-}
+const MOST_REST_MS = 2_000;

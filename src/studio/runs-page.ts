@@ -7,7 +7,8 @@ import type { RunPage, RunQuery } from './run-source.js';
 const STATES = ['running', 'waiting', 'paused', 'completed', 'failed', 'cancelled'] as const;
 
 const DEFAULT_LIMIT = 50;
-const MOST_RUNS = 1_000;
+/** A page of so many has less than 250 kB. */
+const MOST_RUNS = 500;
 
 /** Reads a query of the address of a list. What is malformed is left out. */
 export function queryOf(search: URLSearchParams): RunQuery {
@@ -100,5 +101,5 @@ function row({ ref, workflow, state, owner, startedAt, endedAt, waits, missing }
         : html`${what} <span class="soft">${of}</span>${until !== undefined && html` until ${time(until)}`}`,
     ),
   ];
-  return html`<tr><th scope="row"><a class="row" href="/runs/${ref}"><code>${ref}</code></a></th><td data-name="Workflow">${workflow}</td><td data-name="Status">${status(shownState(state))}</td><td data-name="Waits for">${pending.slice(0, 3).map((each, index) => html`${index > 0 && ', '}${each}`)}${pending.length > 3 && ` and ${pending.length - 3} more`}</td><td data-name="Owner">${owner}</td><td data-name="Started">${time(startedAt)}</td><td data-name="Ended">${endedAt !== undefined && time(endedAt)}</td></tr>`;
+  return html`<tr><th scope="row"><a class="row" href="/runs/${ref}"><code>${ref}</code></a></th><td>${workflow}</td><td>${status(shownState(state))}</td><td>${pending.slice(0, 3).map((each, index) => html`${index > 0 && ', '}${each}`)}${pending.length > 3 && ` and ${pending.length - 3} more`}</td><td>${owner}</td><td>${time(startedAt)}</td><td>${endedAt !== undefined && time(endedAt)}</td></tr>`;
 }

@@ -14,6 +14,7 @@ export const STUDIO_SCRIPT = `'use strict';
     const today = new Date().toDateString();
     for (const element of root.querySelectorAll('time')) {
       const at = new Date(element.dateTime);
+      element.title = element.dateTime;
       element.textContent = (at.toDateString() === today ? hour : zone).format(at);
     }
   };

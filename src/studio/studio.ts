@@ -12,7 +12,7 @@ import type { StudioAccess, StudioUser } from './access.js';
 import { html, type Part, pageOf, signInView, type View } from './html.js';
 import { type OperateForm, operateRun } from './operate.js';
 import { type FormOutcome, type RunPageOptions, runParts, runView } from './run-page.js';
-import { changes, type OpenRun, RunSource } from './run-source.js';
+import { type OpenRun, RunSource } from './run-source.js';
 import { queryOf, runsParts, runsView } from './runs-page.js';
 import { STUDIO_SCRIPT } from './script.js';
 import { STUDIO_STYLE } from './style.js';
@@ -313,7 +313,8 @@ class Visit {
     const { request, url } = this.#by;
     const { runs, closed } = this.#parts;
     const query = queryOf(url.searchParams);
-    const signal = AbortSignal.any([request.signal, closed, AbortSignal.timeout(STREAM_MS)]);
+    const left = new AbortController();
+    const signal = AbortSignal.any([request.signal, closed, left.signal, AbortSignal.timeout(STREAM_MS)]);
     const look = async (): Promise<string> =>
       name === undefined ? digest(await runs.list(query)) : runs.versionOf(name);
     const partsNow = async (): Promise<readonly Part[]> => {
@@ -324,21 +325,21 @@ class Visit {
     const sent = new Map<string, string>();
     const messages = async function* (): AsyncGenerator<string> {
       yield 'retry: 1000\n\n';
-      for await (const _ of changes(look, url.searchParams.get('at') ?? '', signal)) {
+      for await (const _ of runs.changes(look, url.searchParams.get('at') ?? '', signal)) {
         const parts = (await partsNow()).filter(({ id, content }) => sent.get(id) !== content.text);
         for (const { id, content } of parts) sent.set(id, content.text);
         if (parts.length > 0)
           yield `data: ${JSON.stringify(parts.map(({ id, content }) => ({ id, html: content.text })))}\n\n`;
       }
     };
-    return new Response(streamOf(messages()), {
+    return new Response(streamOf(messages(), left), {
       headers: { ...HEADERS, 'content-type': 'text/event-stream' },
     });
   }
 }
 
 /** A stream that ends without an error where the store cannot be read: the browser connects again. */
-function streamOf(messages: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+function streamOf(messages: AsyncGenerator<string>, left: AbortController): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
@@ -346,8 +347,8 @@ function streamOf(messages: AsyncGenerator<string>): ReadableStream<Uint8Array> 
       if (done === true || value === undefined) controller.close();
       else controller.enqueue(encoder.encode(value));
     },
-    async cancel() {
-      await messages.return(undefined);
+    cancel() {
+      left.abort();
     },
   });
 }

@@ -130,12 +130,15 @@ h1{font-size:21px}
 .runs,.runs tbody{display:block}
 .runs tr{display:grid;grid-template-columns:1fr auto;gap:2px 12px;padding:10px 0;border-bottom:1px solid var(--rule)}
 .runs tbody td,.runs tbody th{border:0;padding:0}
-.runs td[data-name="Waits for"],.runs td[data-name="Owner"],.runs td[data-name="Started"],.runs td[data-name="Ended"]{grid-column:1/-1;font-size:13px;color:var(--mute)}
+.runs td:nth-child(n+4){grid-column:1/-1;font-size:13px;color:var(--mute)}
 .runs td:empty{position:absolute;visibility:hidden}
-.runs td[data-name="Started"]::before,.runs td[data-name="Ended"]::before,.runs td[data-name="Waits for"]:not(:empty)::before,.runs td[data-name="Owner"]:not(:empty)::before{content:attr(data-name) " "}
-.runs td[data-name="Workflow"]{font-weight:600;grid-row:1;grid-column:1}
+.runs td:nth-child(4)::before{content:"Waits for "}
+.runs td:nth-child(5)::before{content:"Owner "}
+.runs td:nth-child(6)::before{content:"Started "}
+.runs td:nth-child(7)::before{content:"Ended "}
+.runs td:nth-child(2){font-weight:600;grid-row:1;grid-column:1}
 .runs th{grid-row:2;grid-column:1}
-.runs td[data-name="Status"]{grid-row:1;grid-column:2}
+.runs td:nth-child(3){grid-row:1;grid-column:2}
 dl{grid-template-columns:minmax(0,1fr);gap:2px}
 dd{margin-bottom:8px}
 .timeline th{white-space:normal;overflow-wrap:anywhere;width:32%}

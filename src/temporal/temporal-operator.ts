@@ -177,6 +177,9 @@ type MigrationTarget = Parameters<StoreOperator['migrate']>[1];
 /** How long a run that is to move is waited for, in ms. */
 const MOVE_MS = 30_000;
 
+/** Between two looks of a caller that watches the store, in ms. */
+const LOOK_MS = 500;
+
 /** So many runs are asked at once. */
 const AT_ONCE = 10;
 
@@ -327,6 +330,12 @@ class TemporalReader implements StoreReader {
 
   check(): never {
     throw new StoreError('unsupported', this.#name, 'the database of Temporal has its own checks');
+  }
+
+  /** A server of Temporal does not report changes: a caller looks again each time. */
+  watch(onChange: () => void): () => void {
+    const timer = setInterval(onChange, LOOK_MS).unref();
+    return () => clearInterval(timer);
   }
 
   metrics(): never {

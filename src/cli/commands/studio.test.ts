@@ -170,6 +170,7 @@ test('a run of a later version has a page that says so', async () => {
     countExpired: (retention) => reader.countExpired(retention),
     check: () => reader.check(),
     metrics: (now) => reader.metrics(now),
+    watch: (onChange) => reader.watch(onChange),
     async read(head) {
       const run = (await reader.read(head)) as ReadRun;
       return { ...run, loaded: { ...run.loaded, rows: run.loaded.rows.map(ofLaterVersion) } };

@@ -22,6 +22,8 @@ export interface StoreReader {
   check(): Later<StoreCheck>;
   /** How the store does at a time, in ms since the epoch. */
   metrics(now: number): Later<StoreMetrics>;
+  /** Calls back when the store may have changed, also too often. Returns what ends that. */
+  watch(onChange: () => void): () => void;
 }
 
 type Later<T> = T | Promise<T>;

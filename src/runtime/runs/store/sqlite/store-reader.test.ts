@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import * as sqlite from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { planOf } from '../../../../plan/compile.js';
@@ -173,6 +174,24 @@ test('reads while a server writes, and keeps no server from writing', async () =
   writer.close();
   await append('two', calling);
   expect(reader.list({ limit: 9 })).toHaveLength(2);
+});
+
+test('calls back when another process has written, until it is stopped', async () => {
+  const reader = await read();
+  let count = 0;
+  const stop = reader.watch(() => {
+    count += 1;
+  });
+  await append('one', calling);
+  await expect.poll(() => count).toBeGreaterThan(0);
+  const before = count;
+  await append('two', calling);
+  await expect.poll(() => count).toBeGreaterThan(before);
+  stop();
+  const last = count;
+  await append('three', calling);
+  await delay(100);
+  expect(count).toBe(last);
 });
 
 test('leaves a file as it is', async () => {

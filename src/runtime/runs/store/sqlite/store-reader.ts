@@ -23,7 +23,7 @@ import {
 } from './driver.js';
 import { keyIn } from './encode-entry.js';
 import { countExpired } from './retention.js';
-import { openReadOnly, storeError } from './store-file.js';
+import { openReadOnly, pragma, storeError } from './store-file.js';
 import { StoreTables } from './store-tables.js';
 
 /** Whether a run owes commands, and its host none of them. */
@@ -35,6 +35,9 @@ const LEFT = `(is_open = 1 AND missing IS NOT NULL)`;
 
 /** Whether a run owes a call that no process makes. */
 const PAUSED = `(holder IS NULL AND EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes = 'callTool'))`;
+
+/** How often a file is asked whether it has changed, in ms. It answers within microseconds. */
+const POLL_MS = 20;
 
 /** Reads a store without changing it. A server that uses the file does not wait for it, nor does it wait for the server. */
 export class SqliteReader implements StoreReader {
@@ -151,6 +154,25 @@ export class SqliteReader implements StoreReader {
 
   metrics(now: number): StoreMetrics {
     return this.#reading(() => storeMetrics(this.#tables, now));
+  }
+
+  watch(onChange: () => void): () => void {
+    const version = (): number | undefined => {
+      try {
+        return pragma(this.#database, 'data_version');
+      } catch {
+        // The next read reports it.
+        return undefined;
+      }
+    };
+    let last = version();
+    const timer = setInterval(() => {
+      const current = version();
+      if (current !== undefined && current === last) return;
+      last = current;
+      onChange();
+    }, POLL_MS).unref();
+    return () => clearInterval(timer);
   }
 
   close(): void {
