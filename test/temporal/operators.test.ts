@@ -1,6 +1,7 @@
 import { Client, Connection, type WorkflowHandle, WorkflowUpdateStage } from '@temporalio/client';
 import { beforeAll, expect, inject, test } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
+import { studioFor } from '../../src/cli/commands/studio.fixture.js';
 import { packageVersion } from '../../src/formats/own-files.js';
 import type { Graph, Node } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
@@ -260,6 +261,29 @@ describeTemporal('an operator of runs on Temporal', () => {
     const other = { ...ada, subject: 'eve' };
     expect(codeOf(await host.store.get(other, id))).toBe('WORKFLOW_NOT_FOUND');
     expect(named('undo')).toHaveLength(0);
+  });
+
+  test('sees a run in the studio, answers and cancels there as a caller', async () => {
+    const { id, ref } = await start(asking);
+    const { id: other, ref: otherRef } = await start(asking);
+    const studio = await studioFor(store);
+    const text = async (path: string) => (await studio.get('ada', path)).text();
+    await expect.poll(() => text('/runs?workflow=asks'), { timeout: 10_000 }).toContain(`/runs/${ref}`);
+    expect(await text(`/runs/${ref}`)).toMatch(
+      /name="json\/confirmed" value="true".*<h2>Graph<\/h2>.*toolReturned/s,
+    );
+    const live = studio.follow('ada', `/live/runs/${ref}?at=`, 'status completed');
+    const answer = { action: 'sure#1', 'json/confirmed': 'true' };
+    const forbidden = await studio.send('lea', ref, 'answer', answer);
+    const taken = await studio.send('ada', ref, 'answer', answer);
+    await live;
+    expect([forbidden.status, taken.status]).toEqual([422, 303]);
+    expect((await host.get(id)).status).toBe('completed');
+    const cancelled = await studio.send('lea', otherRef, 'cancel', { reason: 'enough', compensate: '1' });
+    expect(cancelled.status).toBe(303);
+    await expect.poll(async () => (await host.get(other)).status, { timeout: 10_000 }).toBe('cancelled');
+    expect((await on('events', otherRef)).out).toMatch(/cancelled .*"name":"lea","principal":.*"enough"/);
+    await studio.close();
   });
 
   test('sees which version of a worker a run waits for', async () => {

@@ -11,6 +11,7 @@ import { studioOf } from '../../studio/studio.js';
 import { dispatched } from '../dispatched.fixture.js';
 import { ServedStore } from './runs/store.fixture.js';
 import { operatorOf } from './runs/store-command.js';
+import { studioFor } from './studio.fixture.js';
 import { listen } from './studio.js';
 
 const store = new ServedStore();
@@ -47,11 +48,6 @@ test('pages are sent to the holder of the token, over a stream as well', async (
 });
 
 describe('a page for callers of a server', () => {
-  const verify = (token: string) => ({
-    ...{ clientId: 'web', scopes: [], subject: token },
-    roles: { ada: ['operator'], lea: ['operator', 'lead'] }[token] ?? ['lead'],
-  });
-  const options = { auth: { verify } };
   const approved = graph(
     chain(
       ask('sure', 'confirm', { answerBy: [{ kind: 'role', role: 'lead', except: 'owner' }] }),
@@ -59,28 +55,7 @@ describe('a page for callers of a server', () => {
     ),
   );
 
-  /** A page, with what sends it a form as a user. */
-  async function served() {
-    const studio = await listen(
-      { store: `sqlite:${store.path}`, options },
-      { token: 'unused', port: 0, host: '127.0.0.1' },
-    );
-    const { origin } = studio.url;
-    const signIn = async (token: string, to = '/runs') => {
-      const body = new URLSearchParams({ token, to });
-      return fetch(`${origin}/sign-in`, { method: 'POST', body, headers: { origin }, redirect: 'manual' });
-    };
-    const cookieOf = async (token: string) =>
-      ((await signIn(token)).headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const send = async (token: string, run: string, act: string, fields: Record<string, string>) => {
-      const headers = { origin, cookie: await cookieOf(token) };
-      const page = await (await fetch(`${origin}/runs/${run}`, { headers })).text();
-      const key = / name="key" value="([0-9a-f]+)"/.exec(page)?.[1] ?? '';
-      const body = new URLSearchParams({ key, ...fields });
-      return fetch(`${origin}/runs/${run}/${act}`, { method: 'POST', body, headers, redirect: 'manual' });
-    };
-    return { ...studio, origin, signIn, cookieOf, send };
-  }
+  const served = () => studioFor(`sqlite:${store.path}`);
 
   const eventsOf = (run: string) =>
     new SqliteOperator(store.path).read((reader) => {
@@ -92,11 +67,11 @@ describe('a page for callers of a server', () => {
     const run = runRef(await store.start(approved));
     const studio = await served();
     const [asked, wrong, right] = [
-      await fetch(`${studio.origin}/runs/${run}?token=ada`),
+      await fetch(studio.at(`/runs/${run}?token=ada`)),
       await studio.signIn('eve'),
       await studio.signIn('ada', `//elsewhere.example/runs/${run}?limit=3`),
     ];
-    const bearer = await fetch(`${studio.origin}/runs`, { headers: { authorization: 'Bearer ada' } });
+    const bearer = await studio.get('ada', '/runs');
     const [askedText, wrongText] = [await asked.text(), await wrong.text()];
     await studio.close();
     expect([studio.url.search, asked.status, wrong.status, right.status, bearer.status]).toEqual([
