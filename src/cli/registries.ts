@@ -45,6 +45,8 @@ export interface RegistryChoice {
    * options above and the configuration.
    */
   readonly modules?: Modules;
+  /** The configuration, where codegen has just read it. Default: it is read. */
+  readonly plan?: ModulePlan;
 }
 
 export interface OpenRegistry {
@@ -175,7 +177,10 @@ interface ModulePath {
 
 /** The modules that a command loads. */
 export interface Modules {
-  readonly registries: readonly ModulePath[];
+  readonly registries: readonly (ModulePath & {
+    /** Makes a registry of the exports of its module. Default: the export `registry`. */
+    readonly registryOf?: (module: Readonly<Record<string, unknown>>) => Registry;
+  })[];
   readonly options?: ModulePath;
   /** How they are loaded, where one is TypeScript. */
   readonly loader?: LoaderSettings;
@@ -204,10 +209,10 @@ async function findModules(
   }
   const { planData } = await import('../codegen/config.js');
   const planned = { root, ...defined({ configFile: config }) };
-  if (registry === undefined && (await planData(planned)) !== undefined)
+  if (choice.plan === undefined && registry === undefined && (await planData(planned)) !== undefined)
     return dataModules(command, planned, choice, output);
   if (isWithoutCompilers(command, output)) return 1;
-  const plan = await modulePlan(planned);
+  const plan = choice.plan ?? (await modulePlan(planned));
   if (!('outs' in plan)) {
     output.err(formatDiagnostics(plan.diagnostics, () => undefined, { color: output.color }));
     return 1;
@@ -315,12 +320,13 @@ async function dataModules(
 
 async function load({ registries, options, data, specs }: Modules): Promise<OpenRegistries> {
   const opened: OpenRegistry[] = data === undefined ? [] : [data];
-  for (const { file, path: from } of registries) {
+  for (const { file, path: from, registryOf } of registries) {
     if (!existsSync(from))
       throw new ModuleFault(
         texts.noModule(file, 'there is no such file; `stepwright codegen` writes the registries'),
       );
-    const { registry } = await loadModule(file, from);
+    const module = await loadModule(file, from);
+    const registry = registryOf?.(module) ?? module.registry;
     if (!isRegistry(registry)) throw new ModuleFault(texts.noModule(file, 'it exports no `registry`'));
     opened.push({ file, registry });
   }

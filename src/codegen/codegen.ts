@@ -14,9 +14,10 @@ import { isJsonObject, type JsonSchema, pointerOf } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import { formatLocation } from '../graph/source-location.js';
 import { type CompiledRegistry, compileRegistry, type RunContext } from './compile-registry.js';
-import { type CodegenPlan, modulePlanOf, planCodegen, type RegistryPlan } from './config.js';
+import { type CodegenPlan, type ModulePlan, modulePlanOf, planCodegen, type RegistryPlan } from './config.js';
 import type { Phase } from './declarations.js';
 import { applyIgnores, InternalError, internalFault, readSourceIn } from './diagnostics.js';
+import type { RegistryParts } from './emit/registry.js';
 import { unusedSettings } from './hints-and-domains.js';
 import { Inputs, manifestsIn, namesRead, statsOf } from './incremental/inputs.js';
 import { Memo } from './incremental/memo.js';
@@ -76,6 +77,14 @@ export interface CodegenResult {
   readSource(file: string): string | undefined;
 }
 
+/** A run, with what a program needs that serves the project. */
+export interface ProjectRun extends CodegenResult {
+  /** Missing where the configuration could not be read. */
+  readonly plan?: ModulePlan;
+  /** The registries without errors in parts, by their files. */
+  readonly parts: ReadonlyMap<string, () => RegistryParts>;
+}
+
 /**
  * Reads the project's workflows, checks them, and writes its registries. With any error nothing is written.
  *
@@ -87,7 +96,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
 }
 
 /** @param inputs - record what the run reads. Default: only a run with a cache records it. */
-export async function runRecorded(options: CodegenOptions, inputs?: Inputs): Promise<CodegenResult> {
+export async function runRecorded(options: CodegenOptions, inputs?: Inputs): Promise<ProjectRun> {
   const session = memoryOf(options.session);
   session.begin();
   try {
@@ -101,7 +110,7 @@ async function runPhases(
   session: SessionMemory,
   options: CodegenOptions,
   recorded: Inputs | undefined,
-): Promise<CodegenResult> {
+): Promise<ProjectRun> {
   const { cache = true, overlay } = options;
   const check = options.check === true || overlay !== undefined;
   const { run, plan, registries } = await planRun(session, options, recorded);
@@ -126,6 +135,8 @@ async function runPhases(
     workflows: compilation.workflows,
     tools: compilation.tools,
     internalErrors: compilation.internalErrors,
+    parts: compilation.parts,
+    ...defined({ plan: plan.value && modulePlanOf(plan.value) }),
     readSource: readSourceIn(run.root, overlay),
   };
 }
@@ -167,7 +178,7 @@ function patternsOf(registries: readonly RegistryPlan[]): SourcePatterns {
 }
 
 /** What the registries of a run were compiled to. */
-interface Compilation extends Pick<CodegenResult, 'found' | 'workflows' | 'tools'> {
+interface Compilation extends Pick<ProjectRun, 'found' | 'workflows' | 'tools' | 'parts'> {
   readonly diagnostics: readonly Diagnostic[];
   readonly internalErrors: readonly InternalError[];
   readonly outputs: readonly OutputFile[];
@@ -213,6 +224,9 @@ async function compileAll(
       ...internalErrors.map((error) => internalFault(error)),
     ],
     outputs: compiled.flatMap((each) => each.outputs),
+    parts: new Map(
+      compiled.flatMap(({ registry, parts }) => (parts === undefined ? [] : [[registry, parts] as const])),
+    ),
     // One file may be a source of several registries.
     ignores: [
       ...new Map(

@@ -29,6 +29,8 @@ import {
   type EntryContent,
   emitRegistry,
   type RegistryContent,
+  type RegistryParts,
+  registryParts,
   type WorkflowEntry,
   workflowText,
 } from './emit/registry.js';
@@ -69,6 +71,8 @@ export interface CompiledRegistry {
   readonly tools: readonly CompiledTool[];
   /** The registry and its manifest; none where there are errors. */
   readonly outputs: readonly OutputFile[];
+  /** Missing where there are errors. */
+  readonly parts?: () => RegistryParts;
 }
 
 interface CompiledTool {
@@ -155,6 +159,7 @@ export async function compileRegistry(
   return {
     ...{ declarations, diagnostics, ignores, graphs },
     tools: content.tools.map(toolOf),
+    parts: () => registryParts(content, out, host.importEnding()),
     outputs: [
       { file: out, text: emitRegistry(content, out, host.importEnding(), host.isIsolated) },
       ...manifest.value(content),

@@ -2,7 +2,7 @@ import { realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { realPath } from '../formats/source-record.js';
-import { type CodegenOptions, type CodegenResult, runRecorded } from './codegen.js';
+import { type CodegenOptions, type CodegenResult, type ProjectRun, runRecorded } from './codegen.js';
 import { Inputs } from './incremental/inputs.js';
 import { CodegenSession, memoryOf } from './incremental/memory.js';
 import { recallRun } from './incremental/run-record.js';
@@ -49,6 +49,18 @@ export function watchCodegen(options: WatchOptions): CodegenWatcher {
   return new Watcher(options);
 }
 
+/** What follows a project for a program that serves it. */
+export interface ProjectWatch extends Omit<WatchOptions, 'onRun'> {
+  /** Called where a run begins after a change. */
+  readonly onStart?: () => void;
+  readonly onRun: (run: WatchedRun & { readonly result?: ProjectRun }) => void;
+}
+
+/** As {@link watchCodegen}. */
+export function watchProject(options: ProjectWatch): CodegenWatcher {
+  return new Watcher(options);
+}
+
 /** What a module may load, and what may be a spec file. */
 const LOADED = /\.(?:[cm]?[jt]sx?|json|ya?ml|xml)$/;
 
@@ -57,7 +69,7 @@ const NEVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.stepwright
 const DEBOUNCE_MS = 50;
 
 class Watcher implements CodegenWatcher {
-  readonly #options: WatchOptions;
+  readonly #options: ProjectWatch;
   readonly #root: string;
   readonly #watcher: FSWatcher;
   readonly #session: CodegenSession;
@@ -69,7 +81,7 @@ class Watcher implements CodegenWatcher {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(options: WatchOptions) {
+  constructor(options: ProjectWatch) {
     this.#options = options;
     this.#root = realpathSync(options.root ?? '.');
     this.#session = options.session ?? new CodegenSession();
@@ -149,7 +161,8 @@ class Watcher implements CodegenWatcher {
   }
 
   async #run(changed: readonly string[]): Promise<void> {
-    const { onRun, onError: _, debounceMs: __, ...options } = this.#options;
+    const { onRun, onStart, onError: _, debounceMs: __, ...options } = this.#options;
+    if (changed.length > 0) onStart?.();
     const inputs = new Inputs(this.#root, memoryOf(this.#session).states);
     const start = performance.now();
     const outcome = await runRecorded({ ...options, root: this.#root, session: this.#session }, inputs).then(

@@ -1,9 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { LoaderSettings } from '../../codegen/schemas/loader/compile.js';
+import { isDeepStrictEqual } from 'node:util';
+import type { RegistryParts } from '../../codegen/emit/registry.js';
+import type { Bundle, Bundler } from '../../codegen/schemas/loader/bundle.js';
 import type { Graph } from '../../graph/model.js';
+import type { Registry } from '../../runtime/tools/registry.js';
 import type { Output } from '../command-line.js';
 import type { Modules } from '../registries.js';
 import type { ServeRequest } from './serve.js';
@@ -14,23 +17,27 @@ import type { StudioAddress } from './studio.js';
  * to: a change is served without the time of a start.
  */
 
+/** A project to serve. */
+export interface DevProject {
+  readonly request: ServeRequest;
+  readonly modules: Modules;
+  /** The registry, where there is exactly one. */
+  readonly parts?: RegistryParts;
+}
+
 /** What `stepwright dev` says to a server. */
 export type DevCommand =
-  /** Loads all that does not change with the project: its packages by a module, and what loads its sources. */
+  /** Prepares for this project, without loading it: bundles its modules, loads its packages. */
   | {
       readonly kind: 'prepare';
-      readonly loader?: LoaderSettings;
-      readonly packages?: string;
-      /** Those of the project before the change. */
+      readonly project: DevProject;
+      /** The workflows that the project has. */
       readonly graphs: readonly Graph[];
     }
+  /** Sources have changed: bundles them while their registry is compiled. */
+  | { readonly kind: 'bundle' }
   /** Loads the project. */
-  | {
-      readonly kind: 'load';
-      readonly request: ServeRequest;
-      readonly modules: Modules;
-      readonly studio: StudioAddress;
-    }
+  | { readonly kind: 'load'; readonly project: DevProject; readonly studio: StudioAddress }
   /** The address is free. */
   | { readonly kind: 'listen' }
   /** Ends at once; its runs are in the store. */
@@ -38,6 +45,10 @@ export type DevCommand =
 
 /** What a server says to `stepwright dev`. */
 export type DevReport =
+  /** The product is loaded. */
+  | { readonly kind: 'ready' }
+  /** Why the modules of the project are loaded one by one. */
+  | { readonly kind: 'unbundled'; readonly reason: string }
   | { readonly kind: 'loaded' }
   | { readonly kind: 'serving'; readonly url?: string }
   | { readonly kind: 'studio'; readonly url: string }
@@ -51,13 +62,17 @@ const [
   { serveProject },
   { createServer, emptyRegistry, serveHttp },
   { dataRegistry },
+  { REGISTRY_VERSION },
   { registerLoader },
+  { Bundler: ModuleBundler, canBundle },
   { serveStudio },
 ] = await Promise.all([
   import('./serve.js'),
   import('../../runtime/index.js'),
   import('../../runtime/tools/data-registry.js'),
+  import('../../runtime/tools/registry.js'),
   import('../../codegen/schemas/loader/register.js'),
+  import('../../codegen/schemas/loader/bundle.js'),
   import('./studio.js'),
 ]);
 
@@ -70,7 +85,7 @@ await first.close({ graceMs: 0 });
  * the next start runs the same code, which is compiled then. A fault is reported by that start.
  */
 async function warmUp(graphs: readonly Graph[]): Promise<void> {
-  const isInFile = process.argv[2]?.startsWith('sqlite:') === true;
+  const isInFile = store?.startsWith('sqlite:') === true;
   let folder = '';
   try {
     folder = mkdtempSync(path.join(tmpdir(), 'stepwright-dev-'));
@@ -84,6 +99,130 @@ async function warmUp(graphs: readonly Graph[]): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** The modules of a project in one bundle after another. */
+class ProjectBundles {
+  readonly #folder: string;
+  #bundler: Bundler | undefined;
+  /** What is bundled, and how. */
+  #subject: unknown;
+  /** The module with all that the registry imports. It has no file. */
+  #program = { file: '', text: '' };
+  #isStale = false;
+  #running: Promise<void> | undefined;
+  #outcome: Bundle | Error | undefined;
+
+  /** @param folder - absolute; made for the first bundle. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Sources have changed. Of changes that arrive while a bundle is made, the last one counts. */
+  change(): void {
+    if (this.#bundler === undefined) return;
+    this.#isStale = true;
+    this.#running ??= this.#run(this.#bundler);
+  }
+
+  /**
+   * The modules of a project as they are now, in a bundle.
+   *
+   * @param hasRegistry - whether codegen has written the registry since the last change.
+   * @returns why they cannot be bundled; `undefined` where they are no ES modules.
+   */
+  async of(
+    { modules: { registries, options, loader }, parts }: DevProject,
+    hasRegistry: boolean,
+  ): Promise<Bundle | Error | undefined> {
+    const [registry] = registries;
+    if (loader === undefined || parts === undefined || registry === undefined || !canBundle(registry.path))
+      return undefined;
+    const program = { file: programOf(registry.path), text: parts.module };
+    const files = [program.file, ...(options !== undefined && canBundle(options.path) ? [options.path] : [])];
+    const subject = { files, loader };
+    const isOther = !isDeepStrictEqual(subject, this.#subject);
+    if (isOther) {
+      await this.close();
+      mkdirSync(this.#folder, { recursive: true });
+      const textOf = (file: string) => (file === this.#program.file ? this.#program.text : undefined);
+      this.#bundler = new ModuleBundler(this.#folder, files, loader, textOf);
+      this.#subject = subject;
+    }
+    const isChanged = !isDeepStrictEqual(program, this.#program);
+    this.#program = program;
+    if (isOther || isChanged) this.change();
+    await this.#running;
+    const outcome = this.#outcome;
+    // A module of the project that imports the registry needs the one that was written after the bundle began.
+    if (!hasRegistry || outcome instanceof Error || !outcome?.inputs.has(registry.path)) return outcome;
+    this.change();
+    await this.#running;
+    return this.#outcome;
+  }
+
+  async close(): Promise<void> {
+    await this.#running;
+    await this.#bundler?.dispose();
+    this.#bundler = undefined;
+  }
+
+  async #run(bundler: Bundler): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      this.#outcome = await bundler
+        .build()
+        .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
+    }
+    this.#running = undefined;
+  }
+}
+
+const programOf = (registry: string): string => `${registry}.program.ts`;
+
+/** Modules, with the files of a bundle for those that it has. */
+function inBundle({ modules, parts }: DevProject, { files }: Bundle): Modules {
+  const { registries, options } = modules;
+  return {
+    ...modules,
+    registries: registries.map((registry) => ({
+      ...registry,
+      path: files[programOf(registry.path)] ?? registry.path,
+      registryOf: (program) => registryOf(parts as RegistryParts, program, registry.path),
+    })),
+    ...(options === undefined ? {} : { options: { ...options, path: files[options.path] ?? options.path } }),
+  };
+}
+
+/** @param program - the exports of the module of `parts`. @param file - the registry's. */
+function registryOf(
+  { tables, checksum, exports }: RegistryParts,
+  program: Readonly<Record<string, unknown>>,
+  file: string,
+): Registry {
+  const { domains, ...others } = JSON.parse(tables) as Record<string, Record<string, object>>;
+  const withExports = (table: string, entries: Record<string, object>) =>
+    Object.entries(entries).map(([name, entry]) => {
+      const local = exports[table]?.[name];
+      const member = table === 'functions' ? 'function' : 'class';
+      return [name, local === undefined ? entry : { [member]: program[local], ...entry }];
+    });
+  return {
+    registryVersion: REGISTRY_VERSION,
+    checksum,
+    module: pathToFileURL(file).href,
+    ...Object.fromEntries(
+      Object.entries(others).map(([table, entries]) => [
+        table,
+        Object.fromEntries(withExports(table, entries)),
+      ]),
+    ),
+    ...(domains === undefined ? {} : { domains: Object.values(domains) }),
+  } as unknown as Registry;
+}
+
+const [store, folder = ''] = process.argv.slice(2);
+const bundles = new ProjectBundles(path.join(folder, String(process.pid)));
+process.on('exit', () => rmSync(path.join(folder, String(process.pid)), { recursive: true, force: true }));
 
 /** A change that follows at once is served at once, by a process that is not warm. */
 const WARM_UP_AFTER_MS = 300;
@@ -100,37 +239,46 @@ let close: (() => Promise<void>) | undefined;
 process.on('message', async (command: DevCommand) => {
   if (command.kind === 'listen') listen();
   if (command.kind === 'stop') {
-    await close?.();
+    // A compiler whose program ends while it works complains about it.
+    await Promise.all([close?.(), bundles.close()]);
     process.disconnect();
   }
+  if (command.kind === 'bundle') bundles.change();
   if (command.kind === 'prepare') {
-    if (command.loader !== undefined) registerLoader(command.loader);
-    if (command.packages !== undefined) await import(pathToFileURL(command.packages).href);
-    if (!isAsked) warming = setTimeout(() => void warmUp(command.graphs), WARM_UP_AFTER_MS);
+    const { project, graphs } = command;
+    if (project.modules.loader !== undefined) registerLoader(project.modules.loader);
+    const bundle = await bundles.of(project, false);
+    if (bundle !== undefined && !(bundle instanceof Error)) await import(pathToFileURL(bundle.packages).href);
+    if (!isAsked) warming = setTimeout(() => void warmUp(graphs), WARM_UP_AFTER_MS);
   }
   if (command.kind !== 'load') return;
   isAsked = true;
   clearTimeout(warming);
+  const { project, studio } = command;
+  const bundle = await bundles.of(project, true);
+  if (bundle instanceof Error) report({ kind: 'unbundled', reason: bundle.message });
+  const modules =
+    bundle === undefined || bundle instanceof Error ? project.modules : inBundle(project, bundle);
   const texts: string[] = [];
   const output: Output = {
     out: (text) => void process.stderr.write(text),
     err: (text) => void texts.push(text),
     color: false,
   };
-  const code = await serveProject(command.request, output, {
-    modules: command.modules,
+  const code = await serveProject(project.request, output, {
+    modules,
     async loaded() {
       report({ kind: 'loaded' });
       await isFree;
     },
-    async serving(running, project) {
+    async serving(running, served) {
       close = () => running.close({ graceMs: 0 });
       report({ kind: 'serving', ...('url' in running ? { url: running.url.href } : {}) });
-      const store = String(project.options.store);
+      const ownStore = String(served.options.store);
       // Runs in the memory of this process have no reader beside it.
-      if (store === 'memory') return;
+      if (ownStore === 'memory') return;
       const server = async () => running.server;
-      const opened = serveStudio({ ...project, store, server }, command.studio);
+      const opened = serveStudio({ ...served, store: ownStore, server }, studio);
       close = async () => {
         const studio = await opened.catch(() => undefined);
         await Promise.all([studio?.close(), running.close({ graceMs: 0 })]);
@@ -146,3 +294,5 @@ process.on('message', async (command: DevCommand) => {
   });
   if (code !== 0) report({ kind: 'failed', text: texts.join('') });
 });
+
+report({ kind: 'ready' });

@@ -70,7 +70,7 @@ Options:
     checkPort(port);
     await needTypeScript('stepwright dev', { root, ...defined({ configFile: config }) });
     if (isWithoutCompilers('dev', output)) return 1;
-    const { watchCodegen } = await import('../../codegen/watch.js');
+    const { watchProject } = await import('../../codegen/watch.js');
     const store = values.store ?? defaultStore(root);
     const request = {
       args: [],
@@ -89,12 +89,13 @@ Options:
     const servers = new DevServers(request, output, session);
     const types = skipsTypes ? undefined : checkTypes(root, output);
     return new Promise<number>((resolve) => {
-      const watcher = watchCodegen({
+      const watcher = watchProject({
         root,
         ...defined({ configFile: config }),
         debounceMs: DEBOUNCE_MS,
+        onStart: () => servers.expect(),
         onRun: (run) => {
-          if (isGood(run)) servers.replace(run);
+          if (isGood(run) && run.result !== undefined) servers.replace(run.result, run.milliseconds);
         },
         onError: ({ message }) => output.err(`stepwright: cannot watch the files: ${message}\n`),
       });

@@ -9,6 +9,7 @@ import {
   importExports,
   REGISTRY_HEADER,
   type RegistryContent,
+  registryParts,
   workflowText,
 } from './registry.js';
 
@@ -161,6 +162,25 @@ describe('emitRegistry', () => {
     expect(text).toMatch(/prompts: \{ review: \{ class: Review, description: 'Reviews', arguments: \[\], /);
     expect(text).toContain("export type PromptName = 'review';");
     expect(text).not.toContain('import.meta.url');
+  });
+
+  test('has a module and data that make up the same registry', () => {
+    const domain = { name: 'notes', rules: ['Be brief'] };
+    const all = { ...more, domains: [domain] };
+    const { module, tables, checksum, exports } = registryParts(all, 'generated/registry.ts', 'js');
+    expect(emitRegistry(all, 'generated/registry.ts')).toContain(`checksum: '${checksum}'`);
+    expect(module).toContain("import { Add as Add3, List } from '../src/tools.js';\n");
+    expect(module).toMatch(/\nexport \{ Add3, List, Intro, Add, Review, Add2, slugify, upper \};\n$/);
+    const { tools, workflows, functions, domains } = JSON.parse(tables);
+    expect(tools['list-pages']).toEqual(content.tools[0]?.data);
+    expect(workflows['add-task']).toMatchObject({ graph: { name: 'add-task' }, hash: 'h' });
+    expect([functions.slugify, domains]).toEqual([{ hash: 'h1' }, { notes: domain }]);
+    expect(exports).toMatchObject({
+      tools: { 'list-pages': 'List', 'add-line': 'Add3' },
+      workflows: { 'add-task': 'Add' },
+      prompts: { review: 'Review' },
+      functions: { slugify: 'slugify' },
+    });
   });
 
   test('imports functions of one name from two modules', () => {

@@ -112,21 +112,10 @@ export function emitRegistry(
   ending: ImportEnding = 'js',
   isIsolated = false,
 ): string {
-  const sorted: SortedContent = {
-    tools: byName(content.tools),
-    resources: byName(content.resources),
-    workflows: byName(content.workflows),
-    specs: byName(content.specs ?? []),
-    prompts: byName(content.prompts ?? []),
-    functions: byName(content.functions ?? []),
-    domains: byName(content.domains ?? []),
-  };
-  const { tools, resources, workflows, specs, prompts, functions } = sorted;
+  const sorted = sortedContent(content);
+  const { tools, resources, workflows, specs, prompts } = sorted;
   const imports = importExports(
-    [
-      ...[...tools, ...resources, ...workflows, ...prompts].map(({ handle }) => handle),
-      ...functions.map(exportOf),
-    ],
+    handlesOf(sorted),
     out,
     isIsolated ? [...OWN_NAMES, ...TYPE_NAMES] : OWN_NAMES,
     ending,
@@ -184,6 +173,58 @@ export function emitRegistry(
   ];
   // Not joined: its text is copied once, when it is written.
   return lines.reduce((text, line) => `${text}\n${line}`);
+}
+
+function sortedContent(content: RegistryContent): SortedContent {
+  return {
+    tools: byName(content.tools),
+    resources: byName(content.resources),
+    workflows: byName(content.workflows),
+    specs: byName(content.specs ?? []),
+    prompts: byName(content.prompts ?? []),
+    functions: byName(content.functions ?? []),
+    domains: byName(content.domains ?? []),
+  };
+}
+
+/** Everything that a registry imports. */
+function handlesOf({ tools, resources, workflows, prompts, functions }: SortedContent): ExportHandle[] {
+  const classes = [...tools, ...resources, ...workflows, ...prompts].map(({ handle }) => handle);
+  return [...classes, ...functions.map(exportOf)];
+}
+
+/** A registry in two parts: a module, and data for a process that has loaded the module. */
+export interface RegistryParts {
+  /** A module in the place of the registry that exports all that the registry imports. */
+  readonly module: string;
+  readonly checksum: string;
+  /** Canonical JSON of the tables, without classes and functions; domains are a table as well. */
+  readonly tables: string;
+  /** The exports of the module, by table and name. */
+  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** The parts of the registry that {@link emitRegistry} prints. */
+export function registryParts(content: RegistryContent, out: string, ending: ImportEnding): RegistryParts {
+  const sorted = sortedContent(content);
+  const { tools, resources, workflows, prompts, functions } = sorted;
+  const handles = handlesOf(sorted);
+  const { statements, nameOf } = importExports(handles, out, [], ending);
+  const names = new Set(handles.map(nameOf));
+  const table = (entries: readonly EntryContent[]) =>
+    Object.fromEntries(entries.map(({ name, handle }) => [name, nameOf(handle)]));
+  let tables = '';
+  for (const part of partsOfContent(sorted)) tables += part;
+  return {
+    module: [...statements, `export { ${[...names].join(', ')} };\n`].join('\n'),
+    checksum: checksumOf(sorted),
+    tables,
+    exports: {
+      ...{ tools: table(tools), resources: table(resources), workflows: table(workflows) },
+      prompts: table(prompts),
+      functions: Object.fromEntries(functions.map((each) => [each.name, nameOf(exportOf(each))])),
+    },
+  };
 }
 
 /** How the values of a registry are written. */
@@ -374,10 +415,17 @@ function printSpec({ name, text }: SpecEntry, form: Form): Printed {
 interface SortedContent extends Required<RegistryContent> {}
 
 function checksumOf(content: SortedContent): string {
+  const hash = createHash('sha256');
+  for (const part of partsOfContent(content)) hash.update(part);
+  return hash.digest('hex');
+}
+
+/** What the checksum covers. */
+function partsOfContent(content: SortedContent): Iterable<string> {
   const { tools, resources, workflows, specs, prompts, functions, domains } = content;
   const table = (entries: readonly EntryContent[]): Record<string, string> =>
     Object.fromEntries(entries.map(({ name, data }) => [name, entryText(data)]));
-  const parts = partsOfTexts({
+  return partsOfTexts({
     tools: table(tools),
     resources: table(resources),
     workflows: Object.fromEntries([
@@ -388,9 +436,6 @@ function checksumOf(content: SortedContent): string {
     functions: Object.fromEntries(functions.map(({ name, hash }) => [name, entryText({ hash })])),
     domains: domainTexts(domains),
   });
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest('hex');
 }
 
 function unionOf(entries: readonly { readonly name: string }[]): string {

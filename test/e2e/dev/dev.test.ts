@@ -120,6 +120,22 @@ test('serves each change, keeps the last good server, and keeps runs', { timeout
     result: { text: 'Hello', sure: true },
   });
   await client.close();
+
+  // Changes that arrive while a server is replaced are served together.
+  for (const word of ['One', 'Two', 'Three', 'Four']) {
+    project.write('src/greet.ts', TOOL.replace('Hello', word));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const before = log.split('served at').length;
+  let text: unknown;
+  while (text !== 'Four') {
+    client = await connected(await served());
+    ({ text } = (await client.callTool({ name: 'greet', arguments: {} })).structuredContent as {
+      text: unknown;
+    });
+    await client.close();
+  }
+  expect(log.split('served at').length - before).toBeLessThanOrEqual(2);
   // Its modules were bundled.
   expect(log).not.toContain('one by one');
 });

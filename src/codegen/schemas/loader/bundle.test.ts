@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { REGISTRY_HEADER } from '../../emit/registry.js';
 import { type Bundle, Bundler, canBundle } from './bundle.js';
 import type { LoaderSettings } from './compile.js';
 
@@ -53,8 +52,6 @@ describe('a bundle', () => {
     const second = await bundler.build();
     expect((await load(second, 'src/one.ts')).value).toBe(2);
     expect((await load(first, 'src/one.ts')).value).toBe(1);
-    await bundler.dispose();
-    expect(existsSync(first.folder)).toBe(false);
   });
 
   test('resolves as the loader of single modules', async () => {
@@ -83,36 +80,18 @@ export const all = [name, alias, whole, twice, number, (await import('./late.js'
     ]);
   });
 
-  test('has the JSON texts of a registry beside its code, byte by byte', async () => {
-    const runtime =
-      'export const graphJson = ({ raw: [text] }) => JSON.parse(text);\nexport const schemaJson = graphJson;';
-    write(
-      'node_modules/stepwright/package.json',
-      '{ "type": "module", "exports": { "./runtime": "./runtime.js" } }',
-    );
-    write('node_modules/stepwright/runtime.js', runtime);
-    const body = String.raw`import { graphJson, schemaJson } from 'stepwright/runtime';
-export const registry: object = {
-  a: {
-    description: 'not: graphJson\`{}\`',
-    'in\'put': schemaJson\`{
-      "text": "a \u0060 \n \\ \u0024{ }"
-    }\`,
-    graph: graphJson<[{ readonly name: 'x' }]>\`[1]\`,
-    typed: graphJson<string>\`"two"\` as unknown,
-  },
-};`.replaceAll('\\`', '`');
-    write('generated/registry.ts', `${REGISTRY_HEADER}\n${body}`);
-    write('generated/plain.ts', body);
-    const bundle = await bundlerOf(['generated/registry.ts', 'generated/plain.ts']).build();
-    const { registry } = await load(bundle, 'generated/registry.ts');
-    expect(registry).toEqual((await load(bundle, 'generated/plain.ts')).registry);
-    expect(registry).toMatchObject({
-      a: { "in'put": { text: `a \` \n \\ \${ }` }, graph: [1], typed: 'two' },
-    });
-    const code = readFileSync(bundle.files[at('generated/registry.ts')] ?? '', 'utf8');
-    expect(code).not.toContain('"two"');
-    expect(code).toContain('not: graphJson`{}`');
+  test('has modules without a file', async () => {
+    write('src/one.ts', "export const value: string = 'one';");
+    const program = at('src/program.ts');
+    let text = "export { value } from './one.js';";
+    const textOf = (module: string) => (module === program ? text : undefined);
+    const bundler = new Bundler(at('.stepwright/dev'), [program], { experimentalDecorators: true }, textOf);
+    bundlers.push(bundler);
+    const first = await bundler.build();
+    expect(await load(first, 'src/program.ts')).toMatchObject({ value: 'one' });
+    expect(first.inputs).toEqual(new Set([program, at('src/one.ts')]));
+    text = "import { value as name } from './one.js';\nexport { name };";
+    expect(await load(await bundler.build(), 'src/program.ts')).toMatchObject({ name: 'one' });
   });
 
   test('leaves packages, CommonJS and other packages outside, and loads packages ahead', async () => {

@@ -1,9 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BuildContext, Loader, OnLoadResult, Plugin } from 'esbuild';
-import { REGISTRY_HEADER } from '../../emit/registry.js';
 import { isCommonJs, type LoaderSettings, manifestOf, transformOptions, writtenFor } from './compile.js';
 
 /** Modules of a project in as few files as possible. */
@@ -14,6 +13,8 @@ export interface Bundle {
   readonly files: Readonly<Record<string, string>>;
   /** A module that loads the packages that the bundle loads at once. Absolute. */
   readonly packages: string;
+  /** The modules in it; absolute. */
+  readonly inputs: ReadonlySet<string>;
 }
 
 /**
@@ -31,8 +32,14 @@ export class Bundler {
   /**
    * @param folder - absolute; bundles are written into folders in it. Packages are looked for from there.
    * @param modules - absolute paths.
+   * @param textOf - the text of a module that has no file.
    */
-  constructor(folder: string, modules: readonly string[], settings: LoaderSettings) {
+  constructor(
+    folder: string,
+    modules: readonly string[],
+    settings: LoaderSettings,
+    textOf: (module: string) => string | undefined = () => undefined,
+  ) {
     this.#folder = folder;
     this.#modules = modules;
     const { context } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
@@ -54,7 +61,7 @@ export class Bundler {
           ...(paths && { paths: writable(paths) }),
         },
       },
-      plugins: [modulesOf(manifestOf(first), settings, (name, content) => this.#write(name, content))],
+      plugins: [entryPoints(modules), modulesOf(manifestOf(first), settings, textOf)],
       write: false,
       metafile: true,
     });
@@ -76,7 +83,8 @@ export class Bundler {
       `await Promise.allSettled(${JSON.stringify([...names])}.map((name) => import(name)));\n`,
     );
     const files = this.#modules.map((module, index) => [module, path.join(folder, `module${index}.mjs`)]);
-    return { folder, files: Object.fromEntries(files), packages };
+    const inputs = new Set(Object.keys(metafile.inputs).map((file) => path.resolve(file)));
+    return { folder, files: Object.fromEntries(files), packages, inputs };
   }
 
   /** @returns where the file of the bundle is. Absolute. */
@@ -86,9 +94,9 @@ export class Bundler {
     return file;
   }
 
+  /** Its bundles stay. */
   async dispose(): Promise<void> {
     await (await this.#context).dispose();
-    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
@@ -109,19 +117,24 @@ const OWN_PLACE = /\bimport\s*\.\s*meta\b/;
 /** An import of a module that only a run knows. */
 const COMPUTED_IMPORT = /\bimport\s*\(\s*(?!(['"])[^'"\n]*\1\s*[,)])|\bimport\s*\.\s*meta\s*\.\s*resolve\b/;
 
-/**
- * @param manifest - the `package.json` of the modules to bundle.
- * @param write - writes a file of the bundle, and returns its absolute path.
- */
+/** Modules that are bundled whether they have files or not. */
+function entryPoints(modules: readonly string[]): Plugin {
+  const filter = new RegExp(`^(?:${modules.map(escaped).join('|')})$`);
+  return {
+    name: 'entry points',
+    setup: (build) => build.onResolve({ filter }, ({ path: file }) => ({ path: file })),
+  };
+}
+
+/** @param manifest - the `package.json` of the modules to bundle. */
 function modulesOf(
   manifest: string | undefined,
   settings: LoaderSettings,
-  write: (name: string, content: string) => string,
+  textOf: (module: string) => string | undefined,
 ): Plugin {
   return {
     name: 'modules',
     setup(build) {
-      let registries = 0;
       const manifests = new Map<string, string | undefined>();
       const manifestIn = (folder: string): string | undefined => {
         if (!manifests.has(folder)) manifests.set(folder, manifestOf(path.join(folder, 'file')));
@@ -139,14 +152,7 @@ function modulesOf(
           return { contents: allOf(source), loader: 'js', resolveDir: path.dirname(file) };
         if (manifestIn(path.dirname(file)) !== manifest || /\.c[jt]s$/.test(file))
           return { contents: allOf(pathToFileURL(file).href), loader: 'js' };
-        const text = readFileSync(file, 'utf8');
-        if (text.startsWith(REGISTRY_HEADER)) {
-          registries += 1;
-          return {
-            contents: withTextsApart(text, (texts) => write(`texts${registries}`, texts)),
-            loader: 'ts',
-          };
-        }
+        const text = textOf(file) ?? readFileSync(file, 'utf8');
         if (COMPUTED_IMPORT.test(text))
           return { errors: [{ text: `${file} imports a module by a computed name` }] };
         if (!OWN_PLACE.test(text)) return { contents: text, loader: loaderOf(file) };
@@ -157,20 +163,6 @@ function modulesOf(
       build.onResolve({ filter: /^file:/ }, ({ path: name }) => ({ path: name, external: true }));
     },
   };
-}
-
-/** A JSON text of a registry, with the function that parses it. */
-const JSON_TEXT = /^( +(?:\w+|'(?:[^'\\]|\\.)*'): )((?:graph|schema)Json)(?:<[^`]*>)?`([^`]*)`/gm;
-
-/** A registry that reads its JSON texts from a file: neither esbuild nor Node.js reads them as code, the most of a registry. */
-function withTextsApart(registry: string, write: (texts: string) => string): string {
-  const texts: string[] = [];
-  const code = registry.replace(JSON_TEXT, (_, key: string, tag: string, text: string) => {
-    texts.push(text);
-    return `${key}${tag}({ raw: [$texts[${texts.length - 1}]] })`;
-  });
-  const file = JSON.stringify(write(texts.join('\0')));
-  return `import { readFileSync as $read } from 'node:fs';\nconst $texts = $read(${file}, 'utf8').split('\\0');\n${code}`;
 }
 
 function ownPlace(file: string): Record<string, string> {
