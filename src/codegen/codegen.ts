@@ -137,8 +137,27 @@ async function runPhases(
     internalErrors: compilation.internalErrors,
     parts: compilation.parts,
     ...defined({ plan: plan.value && modulePlanOf(plan.value) }),
-    readSource: readSourceIn(run.root, overlay),
+    readSource: checkedSources(run, all),
   };
+}
+
+/** Reads sources for frames: those of the diagnostics as they were checked. One that changed during the run has no frame. */
+function checkedSources(
+  { root, overlay, inputs }: RunContext,
+  diagnostics: readonly Diagnostic[],
+): CodegenResult['readSource'] {
+  const read = readSourceIn(root, overlay);
+  const files = new Set(diagnostics.flatMap(({ place }) => place?.file ?? []));
+  const texts = new Map(
+    [...files].map((file) => {
+      const text = read(file);
+      const absolute = path.join(root, file);
+      const state = overlay === undefined ? inputs?.paths.get(absolute) : undefined;
+      const isChecked = state === undefined || inputs?.stateOf(absolute) === state;
+      return [file, isChecked ? text : undefined];
+    }),
+  );
+  return (file) => (texts.has(file) ? texts.get(file) : read(file));
 }
 
 /** Reads the configuration, and what later runs compare before they read anything. */

@@ -25,6 +25,7 @@ import type {
   ResourceDeclaration,
   ToolDeclaration,
 } from './declarations.js';
+import { type ClassName, withRenames } from './diagnostics.js';
 import {
   type EntryContent,
   emitRegistry,
@@ -143,13 +144,16 @@ export async function compileRegistry(
     manifest,
     { diagnostics: withoutEchoes(schemas, declared) },
   ];
+  const classes = classNamesOf(declarations);
+  const former = memo.last<readonly ClassName[]>('classes', out) ?? [];
   const diagnostics = [
-    ...oncePerPackage(parts.flatMap((part) => part.diagnostics)),
+    ...withRenames(oncePerPackage(parts.flatMap((part) => part.diagnostics)), former, classes),
     ...[...faults, ...(specs?.diagnostics ?? []), ...empty],
   ];
   const ignores = host.ignores();
   const graphs = [...linked.value.map(({ graph }) => graph), ...(specs?.graphs ?? [])];
   if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, tools: [], outputs: [] };
+  memo.keep('classes', out, '', classes);
   const linkedParts = { workflows: linked.value, prompts: prompts.value, hints: hints.value.hints };
   const content = {
     ...assemble(declarations, schemas.value, linkedParts, phases),
@@ -166,6 +170,14 @@ export async function compileRegistry(
       ...(specs === undefined ? [] : [specs.schema()]),
     ],
   };
+}
+
+/** The classes that later runs may find under other names. */
+function classNamesOf({ tools, resources, workflows }: Declarations): readonly ClassName[] {
+  const of = (kind: string, all: readonly (ClassHandle & { readonly name: string })[]) =>
+    all.map(({ className, file, name }) => ({ className, kind, file, name }));
+  const addressed = resources.map((each) => ({ ...each, name: each.uri }));
+  return [...of('tool', tools), ...of('workflow', workflows), ...of('resource', addressed)];
 }
 
 /**

@@ -124,3 +124,38 @@ export function readSourceIn(
     }
   };
 }
+
+/** A class of the project, and what stays as it is when the class is renamed. */
+export interface ClassName {
+  readonly className: string;
+  readonly kind: string;
+  /** Relative to the root. */
+  readonly file: string;
+  /** What clients know it by. */
+  readonly name: string;
+}
+
+/**
+ * Diagnostics in which a class that cannot be found (SW3007) is named as it is called now: the class that clients know by
+ * the same name, else the only new one of its kind in its file.
+ *
+ * @param former - the classes of the last run without errors.
+ */
+export function withRenames(
+  diagnostics: readonly Diagnostic[],
+  former: readonly ClassName[],
+  classes: readonly ClassName[],
+): readonly Diagnostic[] {
+  const names = (all: readonly ClassName[]) => new Set(all.map(({ className }) => className));
+  const [formerNames, currentNames] = [names(former), names(classes)];
+  const added = classes.filter(({ className }) => !formerNames.has(className));
+  return diagnostics.map((each) => {
+    const className = each.code === 'SW3007' ? each.params?.className : undefined;
+    const lost = former.find((known) => known.className === className && !currentNames.has(known.className));
+    if (lost === undefined) return each;
+    const ofKind = added.filter(({ kind }) => kind === lost.kind);
+    const [same, ...others] = ofKind.filter(({ file }) => file === lost.file);
+    const now = ofKind.find(({ name }) => name === lost.name) ?? (others.length === 0 ? same : undefined);
+    return now === undefined ? each : { ...each, hint: `was it renamed to \`${now.className}\`?` };
+  });
+}

@@ -291,6 +291,72 @@ describe('a session', { timeout: 240_000 }, () => {
     ]);
   });
 
+  test('names the class that another one was renamed to, and shows the text that it has checked', async () => {
+    const greet = (className: string, name = 'greet') => `
+      import { Tool } from 'stepwright';
+      @Tool({ name: '${name}', description: 'Greets' })
+      export class ${className} { execute(input: { name: string }): { text: string } { return { text: input.name }; } }
+    `;
+    const other = greet('Say', 'say');
+    const workflow = `
+      import { Arg, call, done, Step, Workflow } from 'stepwright';
+      import { Greet } from './tool.js';
+      @Workflow({ name: 'hello', description: 'Greets' })
+      export class Hello {
+        @Arg({ description: 'Who' }) who!: Arg<string>;
+        @Step() said = call(Greet, { name: this.who });
+        output = done({ text: this.said.text });
+      }
+    `;
+    const project = await open({
+      'src/workflow.ts': workflow,
+      'src/tool.ts': greet('Greet'),
+      'src/other.ts': other,
+    });
+    const run = () => runCodegen({ root: project.root });
+    const hints = async () => (await run()).diagnostics.map(({ code, hint }) => `${code} ${hint}`);
+    expect(await hints()).toEqual([]);
+    await project.write({ 'src/tool.ts': greet('Welcome') });
+    expect(await hints()).toEqual(['SW3007 was it renamed to `Welcome`?']);
+    // Moved as well, beside a new one of its kind.
+    await project.write({
+      'src/tool.ts': greet('Added', 'added'),
+      'src/other.ts': other + greet('Moved').replace(/import .*\n/g, ''),
+    });
+    expect(await hints()).toEqual(['SW3007 was it renamed to `Moved`?']);
+    // Clients know it by another name too.
+    await project.write({ 'src/tool.ts': greet('Welcome', 'welcome'), 'src/other.ts': other });
+    const { readSource } = await run();
+    expect(await hints()).toEqual(['SW3007 was it renamed to `Welcome`?']);
+    await project.write({ 'src/workflow.ts': '// another text' });
+    expect(readSource('src/workflow.ts')).toBe(workflow);
+    await project.write({ 'src/tool.ts': greet('Greet'), 'src/workflow.ts': workflow });
+    expect(await hints()).toEqual([]);
+  });
+
+  test('has no text for a frame of a file that was changed while it was checked', async () => {
+    const project = await open({
+      'src/workflow.ts': `
+        import { done, Workflow } from 'stepwright';
+        import './tool.js';
+        @Workflow({ name: 'hello', description: 'Greets' })
+        export class Hello { output = done({ text: this.missing }); }
+      `,
+      'src/tool.ts': `
+        import { appendFileSync } from 'node:fs';
+        import { Tool } from 'stepwright';
+        appendFileSync(new URL('workflow.ts', import.meta.url), '// changed');
+        const description = ['Greets'].join();
+        @Tool({ name: 'greet', description: String(description) })
+        export class Greet { execute(): void {} }
+      `,
+    });
+    const { diagnostics, readSource } = await runCodegen({ root: project.root });
+    expect(diagnostics.map(({ place }) => place?.file)).toContain('src/workflow.ts');
+    expect(await project.read('src/workflow.ts')).toContain('// changed');
+    expect(readSource('src/workflow.ts')).toBeUndefined();
+  });
+
   test('notes for servers what it has written, also where a later run finds an error', async () => {
     const tool = (description: string) => `
       import { Tool } from 'stepwright';
