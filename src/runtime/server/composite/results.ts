@@ -84,13 +84,12 @@ export function toolResult(
       const isWhole = !shown(value).includes(MASKED);
       if (!fits && isWhole && envelope.result !== undefined) onUnfit();
       const notes = warnings.map(warningLine);
+      // The same as the structured content, for clients that read texts alone. A text is not read as JSON.
+      const text = shown(fits && typeof value !== 'string' ? shaped : value);
       return {
-        // The result stays a text of its own: it may be read as JSON.
         content: [
-          {
-            type: 'text',
-            text: envelope.result === undefined ? textOf(envelope) : shown(value),
-          },
+          { type: 'text', text: envelope.result === undefined ? textOf(envelope) : text },
+          // The result stays a text of its own: it may be read as JSON.
           ...(notes.length === 0 ? [] : [{ type: 'text', text: notes.join('\n') } as const]),
         ],
         structuredContent: fits ? shaped : { ...plain(envelope), ...warningsAs(warnings, 'warnings') },

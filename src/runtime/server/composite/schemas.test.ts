@@ -51,6 +51,19 @@ describe('what a workflow gives', () => {
     if (bad !== undefined) expect(accepts(schema, { result: bad })).toBe(false);
   });
 
+  test.each([
+    ['an object of a step that says nothing of it, as in YAML over a tool without schema', { id: 'b' }],
+    ['a list', [1, { id: 'b' }]],
+    ['null', null],
+    ['a text', 'x'],
+  ])('its text agrees with the structured content: %s', (_, value: Json) => {
+    const shape = shapeOf(graph(chain(call('other'), done('out', step('other')))));
+    const { content, structuredContent } = toolResult(completed(value), shape, schemas, () => {});
+    const [{ text }] = content as unknown as [{ readonly text: string }];
+    expect(structuredContent).toEqual({ result: value });
+    expect(typeof value === 'string' ? { result: text } : JSON.parse(text)).toEqual(structuredContent);
+  });
+
   test('a result that is absent, or does not fit after all, is handed out in the envelope', () => {
     const shape = shapeOf(graph(chain(call('book'), done('out', step('book')))));
     let unfit = 0;
