@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonSchema, ownProperty, referredValue } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { FedInput } from '../graph/kinds/waits.js';
+import { getOrInsert } from '../graph/maps.js';
 import type { Graph } from '../graph/model.js';
 import { partSchema } from '../graph/part-schema.js';
 
@@ -57,11 +58,7 @@ export type Step =
 const views = new WeakMap<JsonSchema, SchemaView>();
 
 export function viewOf(schema: JsonSchema): SchemaView {
-  const cached = views.get(schema);
-  if (cached !== undefined) return cached;
-  const view = new SchemaView(schema, expand(schema, schema, new Set()));
-  views.set(schema, view);
-  return view;
+  return getOrInsert(views, schema, () => new SchemaView(schema, expand(schema, schema, new Set())));
 }
 
 /** Reads a property, an item or a length. Missing means that no value of this schema has it. */

@@ -5,9 +5,9 @@ import { childrenOf, references } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
+import { append, getOrInsert } from '../graph/maps.js';
 import { fallbackValue, valueExpressions } from '../graph/nodes.js';
-import type { SourceLocation } from '../graph/source-location.js';
-import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
+import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { followersOf, maySkipWithout, nodesBehind, reachabilityOf } from '../plan/reachability.js';
 import { type Reader, visibilityOf } from '../plan/visibility.js';
@@ -44,8 +44,7 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
       if (guards.asks(reader, conditions, target)) continue;
       if (risk === 'condition' && guards.implies(reader, conditions, target)) continue;
       if (target === visible.source && visible.user !== undefined) {
-        const sure = followers.get(target) ?? followersOf(target);
-        followers.set(target, sure);
+        const sure = getOrInsert(followers, target, () => followersOf(target));
         if (sure.has(visible.user)) continue;
       }
       const step = reader.node?.node.id ?? reader.scope.container?.node.id ?? graph.name;
@@ -148,8 +147,7 @@ function guardsIn(plan: WorkflowPlan): Guards {
   const gates = gatesIn(plan, namesFor);
   const behind = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
   const isBehind = (planned: PlannedNode, gate: PlannedNode): boolean => {
-    const followers = behind.get(gate) ?? nodesBehind(gate);
-    behind.set(gate, followers);
+    const followers = getOrInsert(behind, gate, () => nodesBehind(gate));
     return followers.has(planned);
   };
 
@@ -198,9 +196,7 @@ function gatesIn(
     if (kinds[end.node.kind].exit === 'none') continue;
     const line = ancestorsOf({ scope: end.scope, node: end });
     for (const name of new Set(line.flatMap((each) => [...namesFor(each)]))) {
-      const gatesOfStep = gates.get(name);
-      if (gatesOfStep === undefined) gates.set(name, [...line]);
-      else gatesOfStep.push(...line);
+      append(gates, name, ...line);
     }
   }
   return gates;

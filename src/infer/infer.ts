@@ -1,3 +1,4 @@
+import { append, getOrInsert } from '../graph/maps.js';
 import { compareText } from '../graph/names.js';
 import { CONFIDENCE, type Edge, ENOUGH, type Evidence, isFinal, orderingPhrases } from './evidence.js';
 import { type Field, factsOf, fitOf, ownedPart, type Parameter, type ToolFacts } from './fields.js';
@@ -49,11 +50,8 @@ function edgesOf(
   const evidences: Evidences = new Map();
   const add = (from: string, to: string, evidence: Evidence): void => {
     if (from === to) return;
-    const row = evidences.get(from) ?? new Map<string, Evidence[]>();
-    const existing = row.get(to);
-    if (existing === undefined) row.set(to, [evidence]);
-    else existing.push(evidence);
-    evidences.set(from, row);
+    const row = getOrInsert(evidences, from, () => new Map<string, Evidence[]>());
+    append(row, to, evidence);
   };
   const facts = tools.map(factsOf);
   for (const { from, to, evidence } of hinted) add(from, to, evidence);
@@ -252,9 +250,7 @@ function fieldEdges(tools: readonly ToolFacts[]): FieldEdge[] {
   for (const from of tools) {
     for (const result of from.results) {
       const word = result.stems.at(-1) ?? '';
-      const entries = byLastWord.get(word);
-      if (entries === undefined) byLastWord.set(word, [{ from, result }]);
-      else entries.push({ from, result });
+      append(byLastWord, word, { from, result });
     }
   }
   return tools.flatMap((to) =>

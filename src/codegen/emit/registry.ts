@@ -9,6 +9,7 @@ import {
 } from '../../decorators/metadata.js';
 import { canonicalJson } from '../../graph/canonical.js';
 import type { Json, JsonObject } from '../../graph/json.js';
+import { append } from '../../graph/maps.js';
 import type { Domain, Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
 import type { ClassHandle, FunctionHandle } from '../declarations.js';
@@ -482,9 +483,7 @@ export function importExports(
     used.add(name);
     names.set(identity, name);
     const specifier = handle.package?.specifier ?? moduleSpecifier(handle.file, out, ending);
-    const list = members.get(specifier) ?? [];
-    list.push(importMember(exportNameOf(handle), name));
-    members.set(specifier, list);
+    append(members, specifier, importMember(exportNameOf(handle), name));
   }
   const statements = [...members]
     .sort(([a], [b]) => compareText(a, b))

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../graph/maps.js';
 import { States } from './inputs.js';
 import { Memo, type MemoFile } from './memo.js';
 
@@ -39,8 +40,7 @@ export class SessionMemory {
   /** @param file - missing for runs without a cache. */
   memoOf(file: MemoFile | undefined): Memo {
     const id = JSON.stringify([file?.folder, file?.name, file?.key]);
-    const memo = this.#memos.get(id) ?? new Memo(file, this.#isLasting);
-    this.#memos.set(id, memo);
+    const memo = getOrInsert(this.#memos, id, () => new Memo(file, this.#isLasting));
     return memo;
   }
 }
@@ -51,8 +51,7 @@ const memories = new WeakMap<CodegenSession, SessionMemory>();
 /** @param session - default: one that ends with the run. */
 export function memoryOf(session?: CodegenSession): SessionMemory {
   if (session === undefined) return new SessionMemory(false);
-  const memory = memories.get(session) ?? new SessionMemory(true);
-  memories.set(session, memory);
+  const memory = getOrInsert(memories, session, () => new SessionMemory(true));
   return memory;
 }
 

@@ -1,6 +1,7 @@
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { canonicalGraph, canonicalJson } from '../../graph/canonical.js';
 import type { Value } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import type { Graph } from '../../graph/model.js';
 import {
   type FunctionHandle,
@@ -151,8 +152,7 @@ export class MarkedEnvironment {
 
   /** @param use - a kind and a name. */
   markOf(use: string): string {
-    const mark = this.#marks.get(use) ?? this.#find(use);
-    this.#marks.set(use, mark);
+    const mark = getOrInsert(this.#marks, use, () => this.#find(use));
     return mark;
   }
 
@@ -206,7 +206,6 @@ function observe<V>(
 const graphMarks = new WeakMap<Graph, string>();
 
 function markOfGraph(graph: Graph): string {
-  const mark = graphMarks.get(graph) ?? sha256(canonicalGraph(graph));
-  graphMarks.set(graph, mark);
+  const mark = getOrInsert(graphMarks, graph, () => sha256(canonicalGraph(graph)));
   return mark;
 }

@@ -4,6 +4,7 @@ import { REGISTRY_VERSION } from '../../decorators/metadata.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { compareText } from '../../graph/names.js';
 import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
 import { parseUriTemplate, variableNames } from '../../graph/uri.js';
@@ -124,13 +125,12 @@ const ofWorkflows = new WeakMap<WorkflowDeclaration, readonly Named[]>();
 
 function namedByWorkflow(workflow: WorkflowDeclaration): readonly Named[] {
   const { instructions, needsState, args, steps } = workflow;
-  const results =
-    ofWorkflows.get(workflow) ??
+  const results = getOrInsert(ofWorkflows, workflow, () =>
     [
       ...[...instructions, ...needsState, ...args.flatMap(optionsOf)],
       ...steps.flatMap((step) => [step.initializer, ...step.resources, ...optionsOf(step)]),
-    ].flatMap(packageNamesIn);
-  ofWorkflows.set(workflow, results);
+    ].flatMap(packageNamesIn),
+  );
   return results;
 }
 
@@ -194,8 +194,7 @@ class Packages {
     const installed = this.#packageOf(imported.module);
     const from = installed?.name ?? packageIn(imported.specifier);
     if (installed === undefined) return { report: withoutManifest(imported, from) };
-    const manifest = this.#manifests.get(installed.folder) ?? this.#read(imported, installed);
-    this.#manifests.set(installed.folder, manifest);
+    const manifest = getOrInsert(this.#manifests, installed.folder, () => this.#read(imported, installed));
     // Of each class by its own name: a package may not be meant to have tools at all.
     if ('report' in manifest) return manifest;
     const { specifier, name } = imported;

@@ -1,6 +1,7 @@
 import { readPattern } from '../../formats/json-schema/regular-expression.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+import { append } from '../../graph/maps.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import {
   type PropertySyntax,
@@ -205,9 +206,7 @@ function unionSchema(building: Building, members: readonly TypeSyntax[], path: s
       if (member.kind !== 'undefined') others.push(build(building, member, path));
       continue;
     }
-    const values = enums.get(typeof member.value) ?? [];
-    values.push(member.value);
-    enums.set(typeof member.value, values);
+    append(enums, typeof member.value, member.value);
   }
   const literals = [...enums].map(
     ([type, values]): JsonSchema =>

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
+import { getOrInsert } from '../../graph/maps.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { VerbCall } from '../syntax.js';
 import type { Names } from './names.js';
@@ -40,11 +41,7 @@ export interface HostContext {
 /** The path in places: relative to the root, with `/`. */
 export function relativeFile(context: HostContext, fileName: string): string {
   const { files } = context.known;
-  const cached = files.get(fileName);
-  if (cached !== undefined) return cached;
-  const file = path.relative(context.root, fileName).split(path.sep).join('/');
-  files.set(fileName, file);
-  return file;
+  return getOrInsert(files, fileName, () => path.relative(context.root, fileName).split(path.sep).join('/'));
 }
 
 /** Whether a file is a source file under the root and outside `node_modules`. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { append } from '../../graph/maps.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { NOTHING } from '../incremental/inputs.js';
 import type { ImportCycle, ImportEnding } from '../syntax.js';
@@ -111,9 +112,7 @@ function importCycles(
   const importers = new Map<string, { readonly file: string; readonly place: SourceLocation }[]>();
   for (const [file, imports] of modules) {
     for (const { target, place } of imports) {
-      const others = importers.get(target);
-      if (others === undefined) importers.set(target, [{ file, place }]);
-      else others.push({ file, place });
+      append(importers, target, { file, place });
     }
   }
   const cycles = new Map<string, readonly ImportCycle[]>();

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { isPlugAndPlay, linkedFolder, linkedNames, realFolder } from '../../formats/plug-n-play.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { type Inputs, statsOf } from '../incremental/inputs.js';
 import { libraryText, ts } from './typescript.mjs';
 
@@ -126,8 +127,7 @@ const existing = new Map<string, SharedFiles>();
 function sharedFiles(options: ts.CompilerOptions): SharedFiles {
   const flags = Object.entries(options).filter(([, value]) => /^(?:number|boolean)$/.test(typeof value));
   const key = JSON.stringify(flags.sort());
-  const files = existing.get(key) ?? openFiles(Object.fromEntries(flags));
-  existing.set(key, files);
+  const files = getOrInsert(existing, key, () => openFiles(Object.fromEntries(flags)));
   return files;
 }
 
@@ -293,8 +293,7 @@ export class Modules {
   #fileOf({ text, parent }: ts.StringLiteral): string | undefined {
     const from = parent.getSourceFile().fileName;
     const folder = from.slice(0, from.lastIndexOf('/'));
-    const inFolder = this.#files.get(folder) ?? new Map<string, string | null>();
-    this.#files.set(folder, inFolder);
+    const inFolder = getOrInsert(this.#files, folder, () => new Map<string, string | null>());
     const cached = inFolder.get(text);
     if (cached !== undefined) return cached ?? undefined;
     const { resolvedModule } = ts.resolveModuleName(

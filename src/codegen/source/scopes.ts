@@ -1,3 +1,4 @@
+import { append } from '../../graph/maps.js';
 import { ts } from './typescript.mjs';
 
 /** Whether a module is a JSON document. */
@@ -69,9 +70,7 @@ function tableOf(scope: ts.Node): Table | undefined {
   for (const declaration of declared) {
     const name = ts.getNameOfDeclaration(declaration);
     if (name === undefined || !ts.isIdentifier(name)) continue;
-    const others = table.get(name.text);
-    if (others === undefined) table.set(name.text, [declaration]);
-    else others.push(declaration);
+    append(table, name.text, declaration);
   }
   tables.set(scope, table);
   return table;

@@ -1,4 +1,5 @@
 import { defined } from '../../graph/defined.js';
+import { getOrInsert } from '../../graph/maps.js';
 import type { FunctionSymbol, PackageImport, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
 import { type Calls, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
@@ -325,11 +326,7 @@ function verbCalledIn(context: HostContext, start: ts.Node): VerbCall | undefine
 }
 
 function callsIn(context: HostContext, written: ts.Node): Calls {
-  const before = context.known.calls.get(written);
-  if (before !== undefined) return before;
-  const result = readCalls(context, written);
-  context.known.calls.set(written, result);
-  return result;
+  return getOrInsert(context.known.calls, written, () => readCalls(context, written));
 }
 
 function readCalls(context: HostContext, written: ts.Node): Calls {

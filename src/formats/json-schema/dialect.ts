@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, pointerKey } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 
 /** Dialects that say in other keywords what draft 2020-12 says. */
 type Dialect = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12';
@@ -20,11 +21,7 @@ const BESIDE_REF = new Set([
  * @returns the schema itself where it says the same in draft 2020-12.
  */
 export function currentSchema(schema: JsonSchema): JsonSchema {
-  const existing = translations.get(schema);
-  if (existing !== undefined) return existing;
-  const translated = new Translation(schema).result();
-  translations.set(schema, translated);
-  return translated;
+  return getOrInsert(translations, schema, () => new Translation(schema).result());
 }
 
 /** Schemas do not change. */

@@ -3,6 +3,7 @@ import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { currentSchema, mapSubschemas } from './dialect.js';
 import { patternOf, readPattern } from './regular-expression.js';
 
@@ -161,11 +162,7 @@ export class SchemaCompiler {
   }
 
   #compiler(patterns: Patterns): Compiler {
-    const existing = this.#compilers.get(patterns);
-    if (existing !== undefined) return existing;
-    const created = compiler(patterns);
-    this.#compilers.set(patterns, created);
-    return created;
+    return getOrInsert(this.#compilers, patterns, () => compiler(patterns));
   }
 }
 

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../graph/maps.js';
 import { escapeXml, inlineText } from '../../graph/printable-text.js';
 import type { Chart, ChartArrow, ChartBox, ChartGroup } from './chart.js';
 import { type ArrowPath, columnOf, type Layout, layoutOf, type Point, type Size } from './layout.js';
@@ -137,11 +138,9 @@ interface SizedGroup extends Size {
 const sizedCharts = new WeakMap<Chart, Map<string, SizedGroup>>();
 
 function sizedChart(chart: Chart, room: number, hasStates: boolean): SizedGroup {
-  const sizes = sizedCharts.get(chart) ?? new Map<string, SizedGroup>();
-  sizedCharts.set(chart, sizes);
+  const sizes = getOrInsert(sizedCharts, chart, () => new Map<string, SizedGroup>());
   const key = `${room} ${hasStates}`;
-  const sized = sizes.get(key) ?? sizeGroup(chart.group, room, hasStates);
-  sizes.set(key, sized);
+  const sized = getOrInsert(sizes, key, () => sizeGroup(chart.group, room, hasStates));
   return sized;
 }
 

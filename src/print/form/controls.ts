@@ -6,6 +6,7 @@ import {
   type JsonSchema,
   referredValue,
 } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { escapeUnprintable, jsonText } from '../../graph/printable-text.js';
 
 /** What a form of HTML has for a schema. */
@@ -54,12 +55,9 @@ const MAX_PARTS = 2_000;
 const parts = new WeakMap<JsonSchema, Part>();
 
 export function partOf(schema: JsonSchema): Part {
-  let part = parts.get(schema);
-  if (part === undefined) {
-    part = readPart(schema, { root: schema, refs: [], budget: { parts: MAX_PARTS } });
-    parts.set(schema, part);
-  }
-  return part;
+  return getOrInsert(parts, schema, () =>
+    readPart(schema, { root: schema, refs: [], budget: { parts: MAX_PARTS } }),
+  );
 }
 
 function readPart(written: Json, scope: Scope): Part {

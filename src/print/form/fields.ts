@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonSchema, pointerKey, type Value } from '../../graph/json.js';
+import { append } from '../../graph/maps.js';
 import { jsonText } from '../../graph/printable-text.js';
 import { canHold, indexesOf, MAX_ROWS, type Part, partOf } from './controls.js';
 
@@ -67,9 +68,7 @@ export function changesRows(fields: FormFields): boolean {
 export function grouped(fields: FormFields): Fields {
   const groups = new Map<string, string[]>();
   for (const [name, value] of fields) {
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [value]);
-    else group.push(value);
+    append(groups, name, value);
   }
   return groups;
 }

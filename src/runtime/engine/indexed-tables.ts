@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { NodeRecord } from './records.js';
-import { rollbacksAround } from './records.js';
+import { getOrInsert } from '../../graph/maps.js';
+import { type NodeRecord, rollbacksAround } from './records.js';
 import type { EffectRow, FailedItemRow } from './rows.js';
 import { type ChangeList, KeyIndex, RowTable } from './tables.js';
 
@@ -105,11 +105,7 @@ export class EffectTable extends RowTable<'effects'> {
     if (this.#ranked === undefined) return;
     const group = groupOf(row);
     if (group === undefined) return;
-    let ranked = this.#ranked.get(group);
-    if (ranked === undefined) {
-      ranked = new RankedEffects();
-      this.#ranked.set(group, ranked);
-    }
+    const ranked = getOrInsert(this.#ranked, group, () => new RankedEffects());
     ranked.add({ key, status: row.status, order: row.order });
   }
 

@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, keysOf, pointerKey } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { sha256Hex } from '../../graph/sha256.js';
 import type { Change, Row } from './rows.js';
 
@@ -219,13 +220,11 @@ class ValueKeys {
 
   of(value: Json): string {
     if (typeof value === 'object' && value !== null) {
-      const key = objectKeys.get(value) ?? keyOf(value);
-      objectKeys.set(value, key);
+      const key = getOrInsert(objectKeys, value, () => keyOf(value));
       return key;
     }
     const text = String(value);
-    const key = this.#texts.get(text) ?? keyOf(value);
-    this.#texts.set(text, key);
+    const key = getOrInsert(this.#texts, text, () => keyOf(value));
     for (const oldest of this.#texts.keys()) {
       if (this.#texts.size <= REMEMBERED_TEXTS) break;
       this.#texts.delete(oldest);

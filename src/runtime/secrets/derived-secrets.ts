@@ -3,6 +3,7 @@ import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { workOf } from '../../graph/kinds/kinds.js';
 import type { Compensation } from '../../graph/kinds/node.js';
+import { getOrInsert } from '../../graph/maps.js';
 import type { Graph } from '../../graph/model.js';
 import { fallbackValue, valueExpressions } from '../../graph/nodes.js';
 import { planOf } from '../../plan/compile.js';
@@ -278,11 +279,9 @@ export class DerivedSecrets {
       this.#version = this.flow.version;
       this.#parts = new WeakMap();
     }
-    const byFrame = this.#parts.get(expr) ?? new Map<string, readonly SecretPart[]>();
-    this.#parts.set(expr, byFrame);
+    const byFrame = getOrInsert(this.#parts, expr, () => new Map<string, readonly SecretPart[]>());
     const frame = this.flow.frameAt(at);
-    const parts = byFrame.get(frame) ?? this.#findParts(expr, at, NO_LOCALS);
-    byFrame.set(frame, parts);
+    const parts = getOrInsert(byFrame, frame, () => this.#findParts(expr, at, NO_LOCALS));
     return parts;
   }
 

@@ -1,5 +1,6 @@
 import type { RequestContext } from '../../decorators/context.js';
 import { canonicalJson } from '../../graph/canonical.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
@@ -124,11 +125,7 @@ export class Instances<N extends string> {
     if (this.#scope === 'process') return this.#ofProcess;
     const holder = this.#scope === 'session' ? (peer?.connection ?? peer) : peer;
     if (holder === undefined) return undefined;
-    const existing = this.#ofOthers.get(holder);
-    if (existing !== undefined) return existing;
-    const creations: CreationMap<N> = new Map();
-    this.#ofOthers.set(holder, creations);
-    return creations;
+    return getOrInsert(this.#ofOthers, holder, (): CreationMap<N> => new Map());
   }
 
   #make(name: string, cls: AnyClass, request: InstanceRequest): Creation<N> | Promise<Creation<N>> {

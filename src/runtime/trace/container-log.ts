@@ -1,5 +1,6 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import type { BranchNode } from '../../graph/model.js';
 import { stopsAtFailure } from '../../graph/nodes.js';
 import { counted, jsonText, oneLine } from '../../graph/printable-text.js';
@@ -30,11 +31,7 @@ export class PartLog {
 
   /** What the step has to say, from its first fact on. */
   step(id: string, create: () => StepLog): StepLog {
-    const existing = this.#open.get(id);
-    if (existing !== undefined) return existing;
-    const step = create();
-    this.#open.set(id, step);
-    return step;
+    return getOrInsert(this.#open, id, () => create());
   }
 
   /** The step that has started and is not over. */
@@ -292,11 +289,7 @@ export class ParallelLog extends ContainerLog {
   }
 
   #log(arm: string): PartLog {
-    const existing = this.#logs.get(arm);
-    if (existing !== undefined) return existing;
-    const log = new PartLog();
-    this.#logs.set(arm, log);
-    return log;
+    return getOrInsert(this.#logs, arm, () => new PartLog());
   }
 
   #announce(): void {
@@ -471,11 +464,7 @@ export class ForeachLog extends ContainerLog {
   }
 
   #item(index: number, heading: string | undefined): ItemLog {
-    const existing = this.#items.get(index);
-    if (existing !== undefined) return existing;
-    const item = { log: new PartLog(), heading };
-    this.#items.set(index, item);
-    return item;
+    return getOrInsert(this.#items, index, () => ({ log: new PartLog(), heading }));
   }
 
   #told(index: number, { log, heading, outcome, isShort }: ItemLog): PromptMessage[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLevel } from '../../decorators/client.js';
 import { unreachable } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
 import type { RequestContext } from '../runs/request.js';
 import type { StepwrightServer } from '../server/stepwright-server.js';
@@ -69,11 +70,7 @@ export function isMethod(method: string): method is Method {
  * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
  */
 function parseParams<M extends Method>(method: M, params: unknown): ParamsOf<M> {
-  let schema = schemas.get(method);
-  if (schema === undefined) {
-    schema = paramsOf[method]();
-    schemas.set(method, schema);
-  }
+  const schema = getOrInsert(schemas, method, () => paramsOf[method]());
   return checkedParams(method, schema, params) as ParamsOf<M>;
 }
 

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { append } from '../../graph/maps.js';
 import { MASKED } from '../../graph/printable-text.js';
 import {
   type UpstreamCall,
@@ -83,9 +84,7 @@ export class CassetteUpstream implements UpstreamPort {
     for (const interaction of cassette.interactions) {
       const key = keyOf(interaction);
       const recorded = { text: canonicalJson(interaction.input), interaction };
-      const ofTool = this.#left.get(key);
-      if (ofTool === undefined) this.#left.set(key, [recorded]);
-      else ofTool.push(recorded);
+      append(this.#left, key, recorded);
     }
   }
 

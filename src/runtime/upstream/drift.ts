@@ -15,6 +15,7 @@ import { defined } from '../../graph/defined.js';
 import { childrenOf, dataPath } from '../../graph/expression/traversal.js';
 import type { DictExpr, Expr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
+import { append } from '../../graph/maps.js';
 import type { Graph } from '../../graph/model.js';
 import { compensationsOf, expressionsOf, isServerCall } from '../../graph/nodes.js';
 import { boundSchema } from '../../graph/part-schema.js';
@@ -425,9 +426,7 @@ class Contract {
 
   #note(origin: Origin, isWhole: boolean): void {
     for (const { step, path } of origin) {
-      const reads = this.#reads.get(step) ?? [];
-      reads.push({ path, isWhole });
-      this.#reads.set(step, reads);
+      append(this.#reads, step, { path, isWhole });
     }
   }
 

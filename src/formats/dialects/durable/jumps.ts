@@ -1,6 +1,7 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import { wholeNumber } from '../../../graph/kinds/descriptor.js';
 import { MAX_JUMPS } from '../../../graph/limits.js';
+import { append } from '../../../graph/maps.js';
 import type { Reports } from '../../text/reading.js';
 import { allSteps, literalOf, nearby, type StepList, type StepSpec } from './steps.js';
 
@@ -149,7 +150,5 @@ export function jumpCondition(marker: string): Expr {
 }
 
 function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
+  append(lists, key, value);
 }

@@ -1,7 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
-import type { Domain } from '../../../graph/model.js';
-import { EXPOSURES, GRAPH_VERSION, type Graph } from '../../../graph/model.js';
+import { getOrInsert } from '../../../graph/maps.js';
+import { type Domain, EXPOSURES, GRAPH_VERSION, type Graph } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
 import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
@@ -157,8 +157,7 @@ function lowerGraph(
 function routesByScope(): (scope: ScopeSpec) => WrittenRoutes {
   const byScope = new Map<ScopeSpec, WrittenRoutes>();
   return (scope) => {
-    const routes = byScope.get(scope) ?? new WrittenRoutes(scope);
-    byScope.set(scope, routes);
+    const routes = getOrInsert(byScope, scope, () => new WrittenRoutes(scope));
     return routes;
   };
 }

@@ -1,3 +1,4 @@
+import { append } from '../../../graph/maps.js';
 import { entryOf, type Located, type LocatedText } from '../../text/located.js';
 import type { NodeSpec, ScopeSpec } from './node-specs.js';
 
@@ -16,9 +17,7 @@ export class WrittenRoutes {
   constructor(scope: ScopeSpec) {
     for (const node of scope.nodes) {
       for (const route of routesFrom(node)) {
-        const routes = this.#byTarget.get(route.target);
-        if (routes === undefined) this.#byTarget.set(route.target, [route]);
-        else routes.push(route);
+        append(this.#byTarget, route.target, route);
       }
     }
   }

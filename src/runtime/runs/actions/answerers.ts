@@ -1,5 +1,6 @@
 import type { Owner } from '../../../decorators/context.js';
 import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import type { AskNode, Graph } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
@@ -83,10 +84,7 @@ const restricted = new WeakMap<Graph, readonly RestrictedQuestion[]>();
 
 /** The questions of a workflow, and of those that it runs, that say who may answer. */
 export function restrictedQuestions(graph: Graph): readonly RestrictedQuestion[] {
-  let questions = restricted.get(graph);
-  if (questions === undefined) {
-    questions = nodesWithTasks(graph).flatMap((node) => (node.kind === 'ask' ? restrictionOf(node) : []));
-    restricted.set(graph, questions);
-  }
-  return questions;
+  return getOrInsert(restricted, graph, () =>
+    nodesWithTasks(graph).flatMap((node) => (node.kind === 'ask' ? restrictionOf(node) : [])),
+  );
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Json } from '../../../graph/json.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { agentItemOf, isAgentLoop, stepIdIn } from '../../engine/agent-loops.js';
@@ -62,9 +63,8 @@ export class Children {
     this.#all.set(child.id, child);
     if (child.outcome !== undefined) return;
     const { loop, index } = child;
-    const open = this.#open.get(loop) ?? new Map<number, Child>();
+    const open = getOrInsert(this.#open, loop, () => new Map<number, Child>());
     open.set(index, child);
-    this.#open.set(loop, open);
   }
 
   get(id: string): Child | undefined {
@@ -124,8 +124,7 @@ const withAgents = new WeakMap<Graph, boolean>();
 
 /** Whether runs of a workflow may have children. */
 export function hasAgents(graph: Graph): boolean {
-  const has = withAgents.get(graph) ?? nodesWithTasks(graph).some(isAgentLoop);
-  withAgents.set(graph, has);
+  const has = getOrInsert(withAgents, graph, () => nodesWithTasks(graph).some(isAgentLoop));
   return has;
 }
 

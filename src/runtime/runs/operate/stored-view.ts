@@ -1,6 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
+import { append, getOrInsert } from '../../../graph/maps.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/compile.js';
@@ -250,9 +251,7 @@ function runNodeStates(source: ForkSource, mask: RunMask): ReadonlyMap<string, R
   const byNode = new Map<string, OpenState[]>();
   for (const [key, state] of states) {
     const node = key.replaceAll(/\[\d+\]/g, '');
-    const items = byNode.get(node) ?? [];
-    items.push(state);
-    byNode.set(node, items);
+    append(byNode, node, state);
   }
   return new Map([...byNode].map(([node, items]) => [node, together(items, mask)]));
 }
@@ -289,8 +288,7 @@ function replayed({ loaded, graph, entries }: ForkSource, mask: RunMask): Readon
 
 function take(states: Map<string, OpenState>, fact: Fact, at: number): void {
   if (!('node' in fact) || fact.node === undefined || fact.kind === 'finished') return;
-  const state: OpenState = states.get(fact.node) ?? { status: 'pending', attempts: 0 };
-  states.set(fact.node, state);
+  const state = getOrInsert(states, fact.node, (): OpenState => ({ status: 'pending', attempts: 0 }));
   switch (fact.kind) {
     case 'nodeStarted':
       // A node that a `goto` starts over begins again.

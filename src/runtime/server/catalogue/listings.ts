@@ -5,6 +5,7 @@ import { currentSchema } from '../../../formats/json-schema/dialect.js';
 import { flatSchema } from '../../../formats/json-schema/flat-schema.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { bodyText, cutText } from '../../../graph/printable-text.js';
 import { toolUses, withUse } from '../../../infer/derived-hints.js';
@@ -125,8 +126,7 @@ const ARGUMENTS = new WeakMap<ServedPrompt['inputs'], readonly ReturnType<typeof
 
 /** The arguments of a prompt in a list: worked out once for the same prompt of catalogues that follow each other. */
 function listedArguments(inputs: ServedPrompt['inputs']): readonly ReturnType<typeof listArgument>[] {
-  const listed = ARGUMENTS.get(inputs) ?? inputs.map(listArgument);
-  ARGUMENTS.set(inputs, listed);
+  const listed = getOrInsert(ARGUMENTS, inputs, () => inputs.map(listArgument));
   return listed;
 }
 
@@ -313,8 +313,7 @@ const READABLE = new WeakMap<object, Json>();
 
 function readable(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  const text = READABLE.get(value) ?? readableParts(value, false);
-  READABLE.set(value, text);
+  const text = getOrInsert(READABLE, value, () => readableParts(value, false));
   return text;
 }
 

@@ -1,6 +1,7 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import type { Graph, ResourceRef } from '../../../graph/model.js';
 import { bodyText, clip, cutText, jsonText, oneLine } from '../../../graph/printable-text.js';
 import { planOf } from '../../../plan/compile.js';
@@ -147,17 +148,8 @@ function planTextOf(
   { toolset, workflow: { graph } }: PromptRun,
   describeTool: TraceOptions['describeTool'],
 ): string {
-  let ofToolset = plans.get(toolset);
-  if (ofToolset === undefined) {
-    ofToolset = new WeakMap();
-    plans.set(toolset, ofToolset);
-  }
-  let text = ofToolset.get(graph);
-  if (text === undefined) {
-    text = planText({ graph, describeTool });
-    ofToolset.set(graph, text);
-  }
-  return text;
+  const ofToolset = getOrInsert(plans, toolset, () => new WeakMap());
+  return getOrInsert(ofToolset, graph, () => planText({ graph, describeTool }));
 }
 
 /**
