@@ -1,5 +1,4 @@
 import { type Answerer, describeAnswerers } from '../graph/answerers.js';
-import { defined } from '../graph/defined.js';
 import { isJsonObject, type Json } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import { elapsedText } from '../graph/printable-text.js';
@@ -23,7 +22,9 @@ export interface FormOutcome {
 
 /** Who looks at a run, and what became of the last form. */
 export interface RunPageOptions extends FormOutcome {
-  /** Whether the reader of the page may answer a question. */
+  /** The name of the reader of the page. */
+  readonly reader: string;
+  /** Whether the reader may answer a question. */
   readonly mayAnswer: (answerBy: readonly Answerer[] | undefined) => boolean;
   /** A secret of the page, which each form sends back. */
   readonly formKey: string;
@@ -56,12 +57,12 @@ export function runParts(run: OpenRun, options: RunPageOptions): readonly Part[]
   return [
     { id: 'head', content: head(view) },
     { id: 'waits', content: waits(run, view, options) },
+    { id: 'operate', content: operations(view, options.formKey) },
     { id: 'graph', content: graph(run) },
     { id: 'end', content: outcome(view) },
     { id: 'timeline', content: timeline(run, view) },
     { id: 'steps', content: steps(run, undoneIn(view)) },
     { id: 'log', content: log(run) },
-    { id: 'operate', content: operations(view, options.formKey) },
   ];
 }
 
@@ -139,20 +140,20 @@ function question(path: string, action: RunView['actions'][number], options: Run
       ? html`<p class="ask">${action.parameters.message}</p>`
       : json(action.parameters as unknown as Json);
   const may = options.mayAnswer(answer_by);
-  const who = html`<p class="soft">${may ? 'You may answer' : 'To be answered'} by ${describeAnswerers(answer_by ?? OWNER)}.</p>`;
+  const permitted = describeAnswerers(answer_by ?? OWNER);
+  const who = html`<p class="soft">${may ? `You answer as ${options.reader}: ${permitted} may.` : `To be answered by ${permitted}.`}</p>`;
   const fields = may && action.schema !== undefined && answerFields(action, options);
   const refused = (action.refused_values ?? []).map(
     ({ problems }) => html`<p class="soft">Refused: ${problems.join('; ')}</p>`,
   );
-  return html`<li class="card waits">${text}${refused}${about}${
-    fields === false
-      ? who
-      : form(
-          `${path}/answer`,
-          options.formKey,
-          html`<input type="hidden" name="action" value="${action_id}">${fields}`,
-          `answer-${action_id}`,
-        )
+  return html`<li class="card waits">${text}${refused}${about}${who}${
+    fields !== false &&
+    form(
+      `${path}/answer`,
+      options.formKey,
+      html`<input type="hidden" name="action" value="${action_id}">${fields}`,
+      `answer-${action_id}`,
+    )
   }</li>`;
 }
 
@@ -183,20 +184,20 @@ function operations(view: RunView, formKey: string): Html {
   const path = `/runs/${view.run}`;
   const reason = html`<label>Reason <input name="reason" required autocomplete="off" maxlength="500"></label>`;
   const canRetry = view.status === 'failed' || (isOpen(view) && (view.paused_steps?.length ?? 0) > 0);
-  const retry = html`<details id="do-retry"><summary>Retry</summary>${form(
+  const retry = html`<details id="do-retry"><summary>Retry…</summary>${form(
     `${path}/retry`,
     formKey,
     html`<p>Makes the calls again that failed or paused the run, with their idempotency keys. Effects stay done.</p>${reason}<button class="main">Retry the run</button>`,
     'retry',
   )}</details>`;
-  const cancel = html`<details id="do-cancel"><summary>Cancel</summary>${form(
+  const cancel = html`<details id="do-cancel"><summary>Cancel…</summary>${form(
     `${path}/cancel`,
     formKey,
     html`<p>Ends the run. Calls in flight may still take effect.</p>${reason}<label class="check"><input type="checkbox" name="compensate" value="1"> Undo what it did</label><button class="danger">Cancel the run</button>`,
     'cancel',
   )}</details>`;
   if (!canRetry && !isOpen(view)) return html``;
-  return html`<h2>Operate</h2><div class="operate">${canRetry && retry}${isOpen(view) && cancel}</div>`;
+  return html`<h2 class="hidden">Operate</h2><div class="operate">${canRetry && retry}${isOpen(view) && cancel}</div>`;
 }
 
 /** The charts of the latest definitions, by their hashes: placing boxes takes longer than all else of a page. */
@@ -274,8 +275,12 @@ function undoneIn({ error }: RunView): ReadonlySet<string> {
 
 /** Each step with its last call. */
 function steps({ graph: { nodes }, states }: OpenRun, undone: ReadonlySet<string>): Html {
-  const keys = new Set([...nodes.map(({ id }) => id), ...states.keys()]);
-  return html`<h2>Steps</h2>${[...keys].map((key) => step(key, states.get(key), undone.has(key)))}`;
+  const at = (key: string): number => states.get(key)?.startedAt ?? Number.POSITIVE_INFINITY;
+  // In the order of their starts: those inside a step follow it.
+  const keys = [...new Set([...nodes.map(({ id }) => id), ...states.keys()])].sort((one, other) =>
+    at(one) === at(other) ? 0 : at(one) - at(other),
+  );
+  return html`<h2>Steps</h2>${keys.map((key) => step(key, states.get(key), undone.has(key)))}`;
 }
 
 function step(key: string, state: NodeState | undefined, isUndone: boolean): Html {
@@ -317,8 +322,18 @@ function log({ events, head: { seq } }: OpenRun): Html {
   const rows = [...events].reverse().map(({ entry, at, kind, ...rest }) => {
     const { command, node, by, ...more } = rest as Readonly<Record<string, Json>>;
     const about = [command ?? node].filter((each) => each !== undefined).map(String);
-    const text = JSON.stringify({ ...more, ...defined({ by }) });
-    return html`<tr><td class="number">${entry}</td><td>${time(String(at))}</td><td>${String(kind)}</td><td><code>${about.join(' ')}</code></td><td class="value"><code>${text.length > 300 ? `${text.slice(0, 300)}…` : text}</code></td></tr>`;
+    const text = Object.keys(more).length === 0 ? '' : JSON.stringify(more);
+    return html`<tr><td class="number">${entry}</td><td>${time(String(at))}</td><td>${String(kind)}</td><td><code>${about.join(' ')}</code></td><td>${senderText(by)}</td><td class="value"><code>${text.length > 300 ? `${text.slice(0, 300)}…` : text}</code></td></tr>`;
   });
-  return html`<details id="events" open><summary><h2>Events</h2></summary><p class="soft">The latest ${events.length} of ${seq} entries, the latest first. <code>stepwright runs events</code> has all.</p><div class="wide" tabindex="0"><table class="log"><thead><tr><th scope="col">Entry</th><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Of</th><th scope="col">Value</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+  return html`<details id="events" open><summary><h2>Events</h2></summary><p class="soft">The latest ${events.length} of ${seq} entries, the latest first. <code>stepwright runs events</code> has all.</p><div class="wide" tabindex="0"><table class="log"><thead><tr><th scope="col">Entry</th><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Of</th><th scope="col">By</th><th scope="col">Value</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+}
+
+/** Who caused an event: a caller, or an operator with its reason and the caller that it is. */
+function senderText(by: Json | undefined): string {
+  if (!isJsonObject(by)) return '';
+  const { kind, name, principal, reason } = by;
+  if (kind !== 'operator') return ownerText(by as RunView['owner']);
+  const caller = isJsonObject(principal) ? ownerText(principal as RunView['owner']) : name;
+  const who = caller === name ? '' : ` (${String(caller)})`;
+  return `${String(name)}${who}, as an operator${reason === undefined ? '' : `: ${String(reason)}`}`;
 }

@@ -296,7 +296,7 @@ class Visit {
   #optionsOf(run: OpenRun): Omit<RunPageOptions, 'version'> {
     const { user, formKey } = this.#by;
     const { owner = { kind: 'anonymous' } } = run.shown.view;
-    return { mayAnswer: (answerBy) => mayAnswer(answerBy, user.owner, owner), formKey };
+    return { reader: user.name, mayAnswer: (answerBy) => mayAnswer(answerBy, user.owner, owner), formKey };
   }
 
   async #operate(name: string, act: string, fields: URLSearchParams): Promise<Response> {

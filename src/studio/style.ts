@@ -40,7 +40,7 @@ pre+h2,p+h2,ul+h2,details+h2{margin-top:20px}
 .status.failed,.key.failed{background:var(--err-b);color:var(--err)}
 .status.waiting,.status.paused,.status.undone,.status.handled,.status.undoing,.key.handled,.key.waiting{background:var(--warn-b);color:var(--warn)}
 .status.running,.status.ready,.key.running{background:var(--run-b);color:var(--run)}
-#graph,#end,#timeline,#steps,#log,#operate,#runs,.sheet{background:var(--sheet);border:1px solid var(--rule);border-radius:12px;padding:16px 20px;min-width:0}
+#graph,#end,#timeline,#steps,#log,#runs,.sheet{background:var(--sheet);border:1px solid var(--rule);border-radius:12px;padding:16px 20px;min-width:0}
 .notice{margin:0;white-space:pre-wrap;padding:12px 16px;border-radius:8px;border-left:4px solid var(--err);background:var(--err-b)}
 .cards{list-style:"";margin:0;padding:0;display:grid;gap:12px;grid-template-columns:repeat(auto-fill,minmax(min(100%,380px),1fr))}
 .card{background:var(--sheet);border:1px solid var(--rule);border-left:4px solid var(--off);border-radius:12px;padding:14px 18px;min-width:0}
@@ -85,6 +85,7 @@ tbody tr:last-child td,tbody tr:last-child th{border-bottom:0}
 .graph a:focus-visible .body{stroke:var(--accent);stroke-width:3}
 .graph a:hover .body{stroke:var(--accent)}
 .graph+.legend{margin:14px 0 0;color:var(--mute)}
+.failure+details,ul+details{margin-top:12px}
 .failure{margin:0;padding:12px 16px;border-radius:8px;background:var(--err-b);overflow-wrap:anywhere}
 ul.undone{margin:0;padding-left:20px}
 dl{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:8px 16px;margin:10px 0 4px}
@@ -104,14 +105,18 @@ details>summary h2{display:inline}
 .step:target{background:linear-gradient(var(--run-b),var(--run-b)) -20px 0/4px 100% no-repeat}
 .log time{white-space:nowrap}
 .log td:nth-child(-n+4){white-space:nowrap}
+.log td:nth-child(5){min-width:9em}
 .log .value{min-width:14em;width:100%}
 .sheet th{width:1%;white-space:nowrap;padding-right:24px}
 .diff{max-height:initial}
+p del{text-decoration:initial}
+p ins{text-decoration:initial}
 .diff ins{background:var(--ok-b);text-decoration:initial}
 .diff del{background:var(--err-b);text-decoration:initial}
-.operate{display:flex;flex-wrap:wrap;gap:12px 32px}
-.operate details{flex:1 1 20em}
-.operate summary{font-weight:600;padding:6px 0}
+.operate{display:flex;flex-wrap:wrap;gap:10px}
+.operate details[open]{flex:1 0 100%}
+.operate summary{display:inline-block;font-weight:600;padding:8px 16px;border:1px solid var(--edge);border-radius:8px;background:var(--sheet)}
+.operate form{margin-top:10px;padding:14px 18px;border:1px solid var(--rule);border-radius:12px;background:var(--sheet)}
 @media (min-width:1100px){
 main:has(#graph){grid-template-columns:minmax(0,1fr) 420px}
 main:has(#graph)>section{grid-column:1/-1}
@@ -120,9 +125,10 @@ main:has(#graph)>#end{grid-column:2;align-self:start;max-height:min(88vh,900px);
 }
 @media (max-width:640px){
 .bar{padding:8px 14px;gap:2px 12px}
-.where{flex-basis:100%;text-align:left;order:9}
+.where{flex:1 1 60%;text-align:left;order:8}
+#link{order:9}
 main{padding:14px 12px 48px;gap:12px}
-#graph,#end,#timeline,#steps,#log,#operate,#runs,.sheet{padding:12px 14px}
+#graph,#end,#timeline,#steps,#log,#runs,.sheet{padding:12px 14px}
 h1{font-size:21px}
 .filters label{flex:1 1 40%}
 .filters input,.filters select{width:100%}
@@ -130,15 +136,26 @@ h1{font-size:21px}
 .runs,.runs tbody{display:block}
 .runs tr{display:grid;grid-template-columns:1fr auto;gap:2px 12px;padding:10px 0;border-bottom:1px solid var(--rule)}
 .runs tbody td,.runs tbody th{border:0;padding:0}
-.runs td:nth-child(n+4){grid-column:1/-1;font-size:13px;color:var(--mute)}
+.runs td:nth-child(n+4),.runs .soft{grid-column:1/-1;font-size:13px;color:var(--mute)}
 .runs td:empty{position:absolute;visibility:hidden}
 .runs td:nth-child(4)::before{content:"Waits for "}
 .runs td:nth-child(5)::before{content:"Owner "}
 .runs td:nth-child(6)::before{content:"Started "}
+.runs td:nth-child(6){grid-column:1}
+.runs td:nth-child(7){grid-column:2}
+.runs td:nth-child(3),.runs td:nth-child(7){justify-self:end}
 .runs td:nth-child(7)::before{content:"Ended "}
 .runs td:nth-child(2){font-weight:600;grid-row:1;grid-column:1}
 .runs th{grid-row:2;grid-column:1}
 .runs td:nth-child(3){grid-row:1;grid-column:2}
+.log thead{position:absolute;visibility:hidden}
+.log,.log tbody{display:block}
+.log tr{display:grid;grid-template-columns:auto 1fr auto;gap:2px 10px;padding:8px 0;border-bottom:1px solid var(--rule)}
+.log tbody td{grid-column:1/-1;border:0;padding:0}
+.log tbody td:nth-child(1){grid-area:1/1}
+.log tbody td:nth-child(2){grid-area:1/3;color:var(--mute)}
+.log tbody td:nth-child(3){grid-area:1/2;font-weight:600}
+.log tbody td:empty,.log tbody td:has(code:empty){position:absolute;visibility:hidden}
 dl{grid-template-columns:minmax(0,1fr);gap:2px}
 dd{margin-bottom:8px}
 .timeline th{white-space:normal;overflow-wrap:anywhere;width:32%}

@@ -84,12 +84,12 @@ export function changeView({ graph, hash }: ServedDefinition, fates: readonly Ru
   const others = new Map(fates.filter((each) => each.hash !== hash).map((each) => [each.hash, each.graph]));
   const current = fates.filter((each) => each.hash === hash);
   const address = encodeURIComponent(graph.name);
-  const content = html`<h1>Change of ${graph.name}</h1><p class="facts"><span>${fates.length} open runs</span><span>${current.length} on the definition of today</span><span><a href="/workflows/${address}">The workflow</a></span></p>`;
+  const content = html`<h1>Change of ${graph.name}</h1><p class="facts"><span>${fates.length} open ${fates.length === 1 ? 'run' : 'runs'}</span><span>${current.length} on the definition of today</span><span><a href="/workflows/${address}">The workflow</a></span></p>`;
   const parts = [...others].map(([other, old], index): Part => {
     const runs = fates.filter((each) => each.hash === other);
     return {
       id: `change-${index}`,
-      content: html`<div class="sheet"><h2>${runs.length === 1 ? 'A run' : `${runs.length} runs`} of another definition</h2><p class="soft"><del>−</del> as they began, <ins>+</ins> as it is now</p><pre class="diff" tabindex="0">${differences(printText(old), printText(graph)).map(line)}</pre><h3>What becomes of them</h3><table><tbody>${runs.map(({ run, text }) => html`<tr><th scope="row"><a href="/runs/${run}"><code>${run}</code></a></th><td>${text}</td></tr>`)}</tbody></table></div>`,
+      content: html`<div class="sheet"><h2>${runs.length === 1 ? 'A run' : `${runs.length} runs`} of another definition</h2><p class="soft"><del>−</del> as ${runs.length === 1 ? 'it' : 'they'} began, <ins>+</ins> as the workflow is now</p><pre class="diff" tabindex="0">${differences(printText(old), printText(graph)).map(line)}</pre><h3>What becomes of ${runs.length === 1 ? 'it' : 'them'}</h3><table><tbody>${runs.map(({ run, text }) => html`<tr><th scope="row"><a href="/runs/${run}"><code>${run}</code></a></th><td>${text}</td></tr>`)}</tbody></table></div>`,
     };
   });
   const unchanged: Part = {

@@ -111,7 +111,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
   inBrowser('a question is answered where its reader may answer it', async () => {
     const run = await studio.start(GRAPHS.confirm, { amount: 9 });
     await open(`/runs/${run}`);
-    expect(await text('#waits')).toContain('Pay the bill?');
+    expect(await text('#waits')).toMatch(/Pay the bill\?.*You answer as .+: the owner of the run may\./s);
     await page.getByRole('button', { name: 'Yes' }).click();
     await page.locator('#head .status.completed').waitFor();
     expect(await text('#log')).toContain('actionSubmitted');
@@ -190,7 +190,11 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#end')).toContain('too expensive');
     expect(await text('ul.undone')).toContain('release-budget');
     expect(await text('#step-reserved summary')).toContain('undone');
-    expect(await text('#log')).toContain('"kind":"operator"');
+    expect((await page.locator('#steps .name').allInnerTexts()).slice(0, 2)).toEqual([
+      'approved',
+      'reserved',
+    ]);
+    expect(await text('#log')).toContain(', as an operator: too expensive');
   });
 
   inBrowser('a failed run is retried with a reason', async () => {
