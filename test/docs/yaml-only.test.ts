@@ -56,7 +56,14 @@ test('the page leads from an empty folder to an answer, a fault and a chart', { 
   expect(typed('Check it')).toMatchObject([{ code: 0, out: '1 workflow without errors: add-note\n' }]);
   const workflow = named('templates/yaml/workflows/add-note.yaml');
   project.write('workflows/add-note.yaml', workflow.replace('{ path:', '{ pth:'));
-  expect(project.stepwright('validate').err).toContain(named('fault'));
+  const { err } = project.stepwright('validate');
+  expect(err).toContain(named('fault'));
+  const tasksOf = (file: string | URL) => JSON.parse(readFileSync(file, 'utf8')).tasks;
+  const [{ problemMatcher: matchers }] = tasksOf(path.join(project.root, '.vscode/tasks.json'));
+  const inEditor = new RegExp(matchers[0].pattern.regexp, 'm').exec(err)?.slice(1, -1);
+  expect(inEditor).toEqual(['workflows/add-note.yaml', '9', '15', 'error', 'SW4003']);
+  const typescript = new URL('../../templates/typescript/_vscode/tasks.json', import.meta.url);
+  expect(tasksOf(typescript)[0].problemMatcher).toEqual(['$tsc', ...matchers]);
   project.write('workflows/add-note.yaml', workflow);
 
   const [listed, outline, dry] = typed('See it');

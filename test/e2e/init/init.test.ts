@@ -51,12 +51,7 @@ describe('stepwright init', () => {
     expect(made.out).toContain('Next: cd "My server" && npm install && npm test');
     const files = filesIn(root);
     expect(files).toEqual(
-      expect.arrayContaining([
-        '.github/workflows/ci.yml',
-        '.gitignore',
-        '.mcp.json',
-        '.vscode/settings.json',
-      ]),
+      expect.arrayContaining(['.github/workflows/ci.yml', '.gitignore', '.mcp.json', '.vscode/tasks.json']),
     );
     expect(files.length).toBeLessThanOrEqual(12);
     expect(files.filter((file) => readFileSync(path.join(root, file), 'utf8').includes('{{'))).toEqual([]);
