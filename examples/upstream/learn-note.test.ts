@@ -1,7 +1,7 @@
-import { createServer, type UpstreamPort } from 'stepwright/runtime';
-import { upstreamCassette, upstreamDoubles } from 'stepwright/testing';
+import { testWorkflow, upstreamCassette, upstreamDoubles } from 'stepwright/testing';
 import { expect, test } from 'vitest';
 import { registry } from './generated/upstream.registry.js';
+import { LearnNote } from './learn-note.workflow.js';
 import { filesystemDoubles } from './servers/filesystem.doubles.js';
 import { memoryDoubles } from './servers/memory.doubles.js';
 
@@ -26,28 +26,22 @@ function memory(entities: readonly Entity[] = []) {
   });
 }
 
-async function learn(upstream: UpstreamPort, file: string, topic: string): Promise<unknown> {
-  const server = createServer(registry, { name: 'test', upstream });
-  const request = { requestId: '1', signal: new AbortController().signal, progress: () => {} };
-  try {
-    const result = await server.callTool('w_learn-note', { file, topic }, request);
-    return result.isError === true ? result._meta?.['stepwright/failure'] : result.structuredContent;
-  } finally {
-    await server.stop();
-  }
-}
+type Upstream = ReturnType<typeof upstreamDoubles>;
+
+const learn = (upstream: Upstream, file: string, topic: string) =>
+  testWorkflow(registry, LearnNote, { args: { file, topic }, server: { upstream } });
 
 test('a note about a new topic is remembered', async () => {
   const files = filesystemDoubles({ read_text_file: ({ path }) => ({ content: `text of ${path}\n` }) });
-  expect(await learn(upstreamDoubles(...files, ...memory()), 'garden.md', 'pears')).toEqual({
-    facts: ['text of garden.md'],
-  });
+  const run = await learn(upstreamDoubles(...files, ...memory()), 'garden.md', 'pears');
+  expect(run.result).toEqual({ facts: ['text of garden.md'] });
 });
 
 test('a note about a known topic is added to it', async () => {
   const pears = { name: 'pears', entityType: 'topic', observations: ['They are ripe.'] };
-  const upstream = upstreamDoubles(...filesystemDoubles(), ...memory([pears]));
-  expect(await learn(upstream, 'garden.md', 'pears')).toEqual({ facts: ['They are ripe.'] });
+  const run = await learn(upstreamDoubles(...filesystemDoubles(), ...memory([pears])), 'garden.md', 'pears');
+  expect(run.result).toEqual({ facts: ['They are ripe.'] });
+  expect(run.calls.map(({ step }) => step)).toContain('remembered.then');
 });
 
 test('a note that cannot be read ends the run', async () => {
@@ -56,18 +50,14 @@ test('a note that cannot be read ends the run', async () => {
       throw new Error('Access denied');
     },
   });
-  expect(await learn(upstreamDoubles(...files, ...memory()), '../secret.md', 'pears')).toMatchObject({
-    code: 'E_TOOL_ERROR',
-    message: 'Access denied',
-  });
+  const run = await learn(upstreamDoubles(...files, ...memory()), '../secret.md', 'pears');
+  expect(run.failure).toMatchObject({ code: 'E_TOOL_ERROR', message: 'Access denied' });
 });
 
 test('recorded answers of the server for files are those of the notes', async () => {
   const cassette = `${import.meta.dirname}/servers/filesystem.cassette.json`;
-  expect(await learn(upstreamCassette(cassette, ...memory()), 'boat.md', 'to do')).toEqual({
-    facts: ['The boat needs a new coat of paint before April.'],
-  });
-  expect(await learn(upstreamCassette(cassette, ...memory()), 'house.md', 'to do')).toMatchObject({
-    code: 'E_UPSTREAM_REFUSED',
-  });
+  const { result } = await learn(upstreamCassette(cassette, ...memory()), 'boat.md', 'to do');
+  expect(result).toEqual({ facts: ['The boat needs a new coat of paint before April.'] });
+  const { failure } = await learn(upstreamCassette(cassette, ...memory()), 'house.md', 'to do');
+  expect(failure?.code).toBe('E_UPSTREAM_REFUSED');
 });
