@@ -154,12 +154,14 @@ function isExternal(id) {
   return true;
 }
 
-async function writeBundle() {
-  await build({
+/** @param entries absolute paths by the names of their files. */
+function writeFiles(entries, { plugins = [], output, alias = {} }) {
+  return build({
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
     plugins: [requireCompiler],
+    resolve: { alias },
     build: {
       ssr: true,
       target: 'es2022',
@@ -169,28 +171,43 @@ async function writeBundle() {
       outDir,
       emptyOutDir: false,
       rolldownOptions: {
-        input: Object.fromEntries(ENTRIES.map((file) => [nameOf(file), file])),
-        plugins: [asciiOnly, sourceList],
-        external: isExternal,
-        output: {
-          entryFileNames: '[name].js',
-          chunkFileNames: 'chunks/[name].js',
-          // The documentation is in the declarations.
-          comments: { jsdoc: false },
-          codeSplitting: {
-            groups: [
-              ...Object.entries(LAYERS).map(([name, entries], index, { length }) =>
-                chunk(name, entries, true, length - index + 1),
-              ),
-              chunk('own-files', UNCHANGED, false, 1, LAYERS.graph),
-              chunk('unchanged', UNCHANGED, false, 0),
-            ],
-          },
-        },
+        input: Object.fromEntries(entries.map((file) => [nameOf(file), file])),
+        plugins: [asciiOnly, ...plugins],
+        external: (id) => !Object.hasOwn(alias, id) && isExternal(id),
+        // The documentation is in the declarations.
+        output: { entryFileNames: '[name].js', comments: { jsdoc: false }, ...output },
       },
     },
   });
 }
 
+function writeBundle() {
+  return writeFiles(ENTRIES, {
+    plugins: [sourceList],
+    output: {
+      chunkFileNames: 'chunks/[name].js',
+      codeSplitting: {
+        groups: [
+          ...Object.entries(LAYERS).map(([name, entries], index, { length }) =>
+            chunk(name, entries, true, length - index + 1),
+          ),
+          chunk('own-files', UNCHANGED, false, 1, LAYERS.graph),
+          chunk('unchanged', UNCHANGED, false, 0),
+        ],
+      },
+    },
+  });
+}
+
+/** What a worker of Temporal bundles for its sandbox, which is without Node: those of a server need it. */
+function writeInterpreter() {
+  const inWorkflow = (name) => moduleOf(`temporal/workflow/${name}`);
+  const shims = inWorkflow('node-shims');
+  return writeFiles([inWorkflow('stepwright'), inWorkflow('run-in-workflow')], {
+    output: { chunkFileNames: 'temporal/workflow/[name].js' },
+    alias: { 'node:crypto': shims, 'node:module': shims },
+  });
+}
+
 await rm(outDir, { recursive: true, force: true });
-await Promise.all([writeDeclarations(), writeBundle()]);
+await Promise.all([writeDeclarations(), writeBundle().then(writeInterpreter)]);

@@ -1,14 +1,17 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { temporal as proto } from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import type { Graph } from '../../src/graph/model.js';
 import { ask, body, foreach, parallel, undo, wait } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
 import { withCompression } from '../../src/temporal/compression.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
+import { importBuilt } from '../built-package.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 /*
@@ -21,11 +24,8 @@ const folder = new URL(`./histories/${RELEASE}/`, import.meta.url);
 
 const { History } = proto.api.history.v1;
 
-const replay = (history: unknown) =>
-  Worker.runReplayHistory(
-    { workflowBundle: { codePath: inject('temporalBundle') }, dataConverter: withCompression() },
-    history,
-  );
+const replay = (history: unknown, codePath = inject('temporalBundle')) =>
+  Worker.runReplayHistory({ workflowBundle: { codePath }, dataConverter: withCompression() }, history);
 
 const count = (id: string) => call(id, {}, { tool: 'tool-a' });
 const answered = graph(chain(count('a'), ask('sure'), done('out', step('sure'))));
@@ -72,6 +72,17 @@ describeTemporal('a replay', () => {
       await replay(History.decode(readFileSync(file)));
     });
   });
+
+  test('by the interpreter of the built package comes to the same commands', async () => {
+    const { writeBundle } =
+      await importBuilt<typeof import('../../src/temporal/index.js')>('temporal/index.js');
+    const target = mkdtempSync(join(tmpdir(), 'stepwright-bundle-'));
+    onTestFinished(() => rmSync(target, { recursive: true }));
+    const bundle = join(target, 'interpreter.js');
+    await writeBundle(bundle);
+    for (const file of readdirSync(folder))
+      await replay(History.decode(readFileSync(new URL(file, folder))), bundle);
+  }, 240_000);
 
   test('that comes to other facts fails, and names the first transition that differs', async () => {
     const counts = Array.from({ length: 105 }, (_, index) => count(`n${index}`));

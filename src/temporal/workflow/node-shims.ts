@@ -4,8 +4,9 @@ import * as formats from 'ajv-formats';
 import * as re2js from 're2js';
 
 /*
- * The parts of Node that the interpreter uses, for the sandbox of workflows, which is without Node. The bundle has them in
- * place of Node's modules; see `bundle.ts`. Random values follow from the workflow, so that a replay draws the same.
+ * The parts of Node that the interpreter uses, for the sandbox of workflows, which is without Node. The built package has
+ * this module in place of Node's, and the bundle of its sources has the global; see `bundle.ts`. Random values follow from
+ * the workflow, so that a replay draws the same.
  */
 
 const LIBRARIES: Readonly<Record<string, unknown>> = {
@@ -14,10 +15,11 @@ const LIBRARIES: Readonly<Record<string, unknown>> = {
   re2js,
 };
 
-const modules = {
-  crypto: { randomUUID: uuid4, randomBytes: (size: number) => ({ toString: () => randomHex(size) }) },
-  module: { createRequire: () => (name: string) => LIBRARIES[name] },
-};
+export const randomUUID = uuid4;
+export const randomBytes = (size: number) => ({ toString: () => randomHex(size) });
+export const createRequire = () => (name: string) => LIBRARIES[name];
+
+const modules = { crypto: { randomUUID, randomBytes }, module: { createRequire } };
 
 function randomHex(size: number): string {
   let digits = '';
