@@ -220,13 +220,14 @@ export class StatelessServers {
     const state = mcpReq.requestState<string>();
     const task = state === undefined ? await startTask(this.#server, params, client, request) : undefined;
     if (task !== undefined) return task;
-    const questions = await this.#server.questions();
     const { name = '' } = params as { readonly name?: string };
     const { result, call } =
       state === undefined
         ? await this.#firstRound(params, name, request)
-        : await questions.answer(state, name, mcpReq.inputResponses ?? {}, request);
-    const round = call && canPut(client) ? await questions.next(call, client, request) : undefined;
+        : await this.#nextRound(state, name, mcpReq, request);
+    if (call === undefined || !canPut(client)) return unlessLacking(result, open.lacking);
+    const questions = await this.#server.questions();
+    const round = await questions.next(call, client, request);
     return round === undefined ? unlessLacking(result, open.lacking) : inputOf(round);
   }
 
@@ -236,13 +237,13 @@ export class StatelessServers {
       readonly name?: Json;
       readonly arguments?: Json;
     };
-    const subject = `prompts/get ${sha256Hex(canonicalJson([name, args]))}`;
-    const questions = await this.#server.questions();
+    // Most prompts ask nothing: neither it nor what puts questions is needed then.
+    const subject = (): string => `prompts/get ${sha256Hex(canonicalJson([name, args]))}`;
     const state = mcpReq.requestState<string>();
     const resumes =
       state === undefined
         ? undefined
-        : await questions.open(state, subject, mcpReq.inputResponses ?? {}, request);
+        : await (await this.#server.questions()).open(state, subject(), mcpReq.inputResponses ?? {}, request);
     const how = { ...request, ...defined({ resumes }) };
     const trace = await answerRequest(this.#server, FORGETFUL, { method: 'prompts/get', params }, how);
     const { status, workflow_id: run } = ((trace as Partial<PromptTrace>)._meta ?? {}) as Partial<
@@ -252,9 +253,20 @@ export class StatelessServers {
     if (!canPut(client) || status !== 'running' || run === undefined) return trace;
     const { messages: said } = trace as PromptTrace;
     const { rounds = 0, pages } = resumes ?? {};
-    const call = { tool: subject, run, rounds, said, ...defined({ pages }) };
+    const call = { tool: subject(), run, rounds, said, ...defined({ pages }) };
+    const questions = await this.#server.questions();
     const round = await questions.next(call, client, request);
     return round === undefined ? trace : inputOf(round);
+  }
+
+  async #nextRound(
+    state: string,
+    tool: string,
+    { inputResponses = {} }: ServerContext['mcpReq'],
+    request: RequestContext,
+  ) {
+    const questions = await this.#server.questions();
+    return questions.answer(state, tool, inputResponses, request);
   }
 
   async #firstRound(params: unknown, tool: string, request: RequestContext) {
