@@ -1,5 +1,8 @@
 import type { StepwrightServer } from '../server/stepwright-server.js';
-import type { Message } from './messages.js';
+import { faultCodes } from '../server/wire.js';
+import { thrownReport } from '../tools/exceptions.js';
+import { encodedLog } from '../tools/log.js';
+import { type Message, refusal } from './messages.js';
 import type {
   Connection,
   ConnectionSettings,
@@ -37,59 +40,82 @@ class EraChannel implements MessageTransport {
   }
 }
 
-/** The later era of a connection, from its first message on. */
-interface LaterEra {
+/** One era of a connection. It opens with its first message: a server loads what its client speaks. */
+class EraConnection {
   readonly channel: EraChannel;
-  readonly connection: Promise<Connection>;
+  readonly #open: (channel: MessageTransport) => Promise<Connection>;
+  #connection: Promise<Connection> | undefined;
+
+  constructor(wire: MessageTransport, open: (channel: MessageTransport) => Promise<Connection>) {
+    this.channel = new EraChannel(wire);
+    this.#open = open;
+  }
+
+  get isOpen(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  open(): Promise<Connection> {
+    this.#connection ??= this.#open(this.channel);
+    return this.#connection;
+  }
+
+  async close(options: Parameters<Connection['close']>[0]): Promise<void> {
+    // Why it did not open was logged.
+    const connection = await this.#connection?.catch(() => undefined);
+    await connection?.close(options);
+  }
 }
 
 /**
- * Answers one client over a transport until either side closes it: each request in the era that it claims. A server that
- * meets no client of the later era does not load it.
+ * Answers one client over a transport until either side closes it: each request in the era that it claims.
  *
  * @throws ServerStartError when `onStart` of the server throws.
  */
 export async function connectEras(
-  adapter: ProtocolAdapter,
+  { connect, stateless }: ProtocolAdapter,
   server: StepwrightServer,
   wire: MessageTransport,
   settings: ConnectionSettings,
 ): Promise<Connection> {
-  const { stateless } = adapter;
-  if (stateless === undefined) return adapter.connect(server, wire, settings);
-  const first = new EraChannel(wire);
-  const connection = await adapter.connect(server, first, settings);
-  let later: LaterEra | undefined;
-  const openLater = (): LaterEra => {
-    const channel = new EraChannel(wire);
-    channel.isUsed = true;
-    return { channel, connection: stateless.connect(server, channel, settings) };
-  };
+  await server.start();
+  const log = encodedLog(settings.log);
+  const first = new EraConnection(wire, (channel) => connect(server, channel, settings));
+  const later =
+    stateless && new EraConnection(wire, (channel) => stateless.connect(server, channel, settings));
+  const eras = [first, later].filter((era) => era !== undefined);
   const { onmessage, onclose, onerror } = wire;
-  const report = (error: Error): void => {
-    onerror?.(error);
-    first.onerror?.(error);
+  const fail = (error: unknown, { id, method }: Message = {}): void => {
+    log(`a message of the client cannot be answered: ${thrownReport(error)}`, { event: 'request.fault' });
+    if (id === undefined || method === undefined) return;
+    const text = 'Internal error; the log of the server has the details';
+    // A client that has left needs no answer.
+    wire.send(refusal(faultCodes.internal, text, id)).catch(() => {});
   };
-  const deliver: MessageTransport['onmessage'] = (message, ...extra) => {
+  const onMessage: MessageTransport['onmessage'] = (message, ...extra) => {
     onmessage?.(message, ...extra);
-    const isLater = stateless.claims(message);
-    if (isLater) later ??= openLater();
-    if (later !== undefined && (isLater || isNotification(message))) {
-      const { channel } = later;
-      // Opened already, or in the order of arrival.
-      later.connection.then(() => channel.onmessage?.(message, ...extra), report);
+    const era = stateless?.claims(message) === true ? (later ?? first) : first;
+    const isForBoth = era === first && isNotification(message);
+    era.channel.isUsed ||= !isForBoth;
+    const open = isForBoth ? eras.filter(({ isOpen }) => isOpen) : [];
+    for (const each of open.length === 0 ? [era] : open) {
+      // In the order of arrival.
+      each.open().then(
+        () => each.channel.onmessage?.(message, ...extra),
+        (error) => fail(error, message),
+      );
     }
-    if (isLater) return;
-    first.isUsed ||= !isNotification(message);
-    first.onmessage?.(message, ...extra);
   };
-  wire.onmessage = deliver;
-  wire.onerror = report;
+  const onError = (error: Error): void => {
+    onerror?.(error);
+    first.open().then(() => first.channel.onerror?.(error), fail);
+  };
+  wire.onmessage = onMessage;
+  wire.onerror = onError;
   const closed = new Promise<void>((resolve) => {
     const onClosed = (): void => {
       onclose?.();
-      void first.close();
-      void later?.channel.close();
+      for (const { channel } of eras) void channel.close();
       resolve();
     };
     wire.onclose = onClosed;
@@ -98,8 +124,7 @@ export async function connectEras(
   return {
     closed,
     async close(options) {
-      const both = [connection, await later?.connection.catch(() => undefined)];
-      await Promise.all(both.map((each) => each?.close(options)));
+      await Promise.all(eras.map((era) => era.close(options)));
       await wire.close();
     },
   };

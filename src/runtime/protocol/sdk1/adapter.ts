@@ -1,59 +1,70 @@
-import type { WebStandardStreamableHTTPServerTransportOptions as HttpOptions } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import { InitializeRequestParamsSchema, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
-import { defined } from '../../../graph/defined.js';
-import { isJsonObject } from '../../../graph/json.js';
-import { oneLine } from '../../../graph/printable-text.js';
-import { isInexact, type ReadMessage, refusal, refusalCodes, requestId } from '../../transports/messages.js';
-import type { HttpConnection, HttpConversation, ProtocolAdapter } from '../../transports/protocol-adapter.js';
-import { claimsStateless, statelessEra } from '../sdk2/era.js';
-import { openConnection } from './connection.js';
+import { isJsonObject, type JsonObject } from '../../../graph/json.js';
+import {
+  isInexact,
+  type Message,
+  type ReadMessage,
+  refusal,
+  refusalCodes,
+  requestId,
+} from '../../transports/messages.js';
+import type { ProtocolAdapter } from '../../transports/protocol-adapter.js';
+import { statelessEra } from '../sdk2/era.js';
 
-/** The protocol as version 1 of `@modelcontextprotocol/sdk` speaks it. */
+/** The protocol as version 1 of `@modelcontextprotocol/sdk` speaks it. The SDK is loaded by the first request. */
 export const sdk1: ProtocolAdapter = {
   check: checkMessage,
-  connect: openConnection,
   stateless: statelessEra,
-  async connectHttp(server, conversation, settings): Promise<HttpConnection> {
-    // Loaded on first use: a server over stdio starts without it.
-    const { WebStandardStreamableHTTPServerTransport: HttpTransport } = await import(
-      '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-    );
-    const transport = new HttpTransport(httpOptions(conversation));
-    const connection = await openConnection(server, transport, settings, 'session' in conversation);
-    return {
-      ...connection,
-      // The transport checks the headers.
-      answer: (request, message, auth) => {
-        const authInfo = auth && { token: '', ...auth, scopes: [...auth.scopes] };
-        return transport.handleRequest(request, defined({ parsedBody: message, authInfo }));
-      },
-    };
-  },
+  connect: async (...connection) => (await loaded()).openConnection(...connection),
+  connectHttp: async (...connection) => (await loaded()).openHttpConnection(...connection),
 };
 
-function httpOptions(conversation: HttpConversation): HttpOptions {
-  if (!('session' in conversation)) return { enableJsonResponse: conversation.isJson };
-  const { session, events, retryMs } = conversation;
-  return { sessionIdGenerator: () => session, eventStore: events, retryInterval: retryMs };
+let connections: Promise<typeof import('./connection.js')> | undefined;
+
+/** Loaded once: each request over HTTP without a session opens a connection. */
+function loaded(): NonNullable<typeof connections> {
+  connections ??= import('./connection.js');
+  return connections;
 }
 
-/**
- * Checks a message before it reaches the SDK, which drops unknown messages without an answer. `initialize` has its params checked here because the SDK would answer with its raw list of issues.
- */
+/** Checks a message before it reaches the SDK, which drops unknown messages without an answer. */
 export function checkMessage(value: unknown): ReadMessage {
   if (Array.isArray(value)) return refused('batches are not supported, send one message at a time');
   if (!isJsonObject(value)) return refused('a message is a JSON object');
-  const parsed = JSONRPCMessageSchema.safeParse(value);
-  if (!parsed.success) return refused(faultOf(value), value.id);
-  const message = parsed.data;
-  // In the era without connections it is a method that does not exist.
-  const isOwn = value.method === 'initialize' && 'id' in value && !claimsStateless(message);
-  if (!isOwn) return { ok: true, message };
-  const params = InitializeRequestParamsSchema.safeParse(value.params ?? {});
-  if (params.success) return { ok: true, message };
-  const problems = params.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  const text = `Invalid params of initialize: ${oneLine(problems.join('; '))}`;
-  return { ok: false, refusal: refusal(refusalCodes.invalidParams, text, requestId(value.id)) };
+  return isMessage(value) ? { ok: true, message: value } : refused(faultOf(value), value.id);
+}
+
+/** Whether it is a message of JSON-RPC 2.0 as the SDK has them: it is not loaded for that. */
+function isMessage(value: JsonObject): value is JsonObject & Message {
+  const { jsonrpc, id, method, params, result, error, ...others } = value;
+  if (jsonrpc !== '2.0' || Object.keys(others).length > 0) return false;
+  const hasId = typeof id === 'string' || Number.isSafeInteger(id);
+  if (id !== undefined && !hasId) return false;
+  if (method !== undefined)
+    return (
+      typeof method === 'string' && result === undefined && error === undefined && hasReadableMeta(params)
+    );
+  if (params !== undefined) return false;
+  if (error === undefined) return hasId && result !== undefined && hasReadableMeta(result);
+  return (
+    result === undefined &&
+    isJsonObject(error) &&
+    Number.isSafeInteger(error.code) &&
+    typeof error.message === 'string'
+  );
+}
+
+/** Whether params or a result are an object or missing, and so is their `_meta`, with the keys that the SDK reads. */
+function hasReadableMeta(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isJsonObject(value)) return false;
+  const { _meta: meta } = value;
+  if (meta === undefined) return true;
+  if (!isJsonObject(meta)) return false;
+  const { progressToken: token, 'io.modelcontextprotocol/related-task': task } = meta;
+  return (
+    (token === undefined || typeof token === 'string' || Number.isSafeInteger(token)) &&
+    (task === undefined || (isJsonObject(task) && typeof task.taskId === 'string'))
+  );
 }
 
 function refused(problem: string, id?: unknown): ReadMessage {

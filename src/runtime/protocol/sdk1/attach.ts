@@ -13,9 +13,6 @@ import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import type { ConnectOptions } from '../../transports/protocol-adapter.js';
 import { untypedServer } from '../../transports/start-server.js';
-import { requestHandler } from './connection.js';
-import { ConnectedClient } from './peer.js';
-import { TASK_CAPABILITY, TASK_METHODS } from './tasks.js';
 
 /** A `Server` of `@modelcontextprotocol/sdk`, or an `McpServer`, which holds one. */
 export interface AttachableServer {
@@ -87,7 +84,7 @@ export async function attach<R extends Registry>(
     await server.stop();
     throw error;
   });
-  if (process.env.STEPWRIGHT_PULL === undefined) install(host, handlers, server, options ?? {});
+  if (process.env.STEPWRIGHT_PULL === undefined) await install(host, handlers, server, options ?? {});
   return server;
 }
 
@@ -190,12 +187,18 @@ const REQUEST_OF_ATTACH = {
     Promise.reject(new Error('there is no client yet: the lists are read before the server connects')),
 };
 
-function install(
+async function install(
   host: Server,
   handlers: Map<string, Handler>,
   server: StepwrightServer,
   options: ServerSettings & ConnectOptions,
-): void {
+): Promise<void> {
+  // A server that serves itself loads the SDK with the first request that needs it.
+  const [{ requestHandler }, { ConnectedClient }, { TASK_CAPABILITY, TASK_METHODS }] = await Promise.all([
+    import('./connection.js'),
+    import('./peer.js'),
+    import('./tasks.js'),
+  ]);
   let names = allNames(server);
   const client = new ConnectedClient(host);
   const { local, remoteAddress } = options;

@@ -1,3 +1,4 @@
+import type { WebStandardStreamableHTTPServerTransportOptions as HttpOptions } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type {
@@ -17,9 +18,23 @@ import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
-import { continuedTask, drained, progressOf, turn } from '../../transports/messages.js';
-import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
-import { ConnectedClient, ProtocolServer } from './peer.js';
+import {
+  continuedTask,
+  drained,
+  progressOf,
+  refusal,
+  refusalCodes,
+  requestId,
+  turn,
+} from '../../transports/messages.js';
+import type {
+  Connection,
+  ConnectionSettings,
+  HttpConnection,
+  HttpConversation,
+  ServerTransport,
+} from '../../transports/protocol-adapter.js';
+import { ConnectedClient, initializeFault, ProtocolServer } from './peer.js';
 import { answerTask, isTaskMethod, TASK_CAPABILITY } from './tasks.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -84,6 +99,42 @@ export async function openConnection(
     await protocol.close();
   };
   return { closed, close };
+}
+
+let httpTransport:
+  | Promise<typeof import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js')>
+  | undefined;
+
+/** As {@link openConnection}, over HTTP. */
+export async function openHttpConnection(
+  server: StepwrightServer,
+  conversation: HttpConversation,
+  settings: ConnectionSettings,
+): Promise<HttpConnection> {
+  // Loaded on first use: a server over stdio starts without it.
+  httpTransport ??= import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
+  const { WebStandardStreamableHTTPServerTransport: HttpTransport } = await httpTransport;
+  const transport = new HttpTransport(httpOptions(conversation));
+  const connection = await openConnection(server, transport, settings, 'session' in conversation);
+  return {
+    ...connection,
+    // The transport checks the headers.
+    async answer(request, message, auth) {
+      const fault = message?.method === 'initialize' ? initializeFault(message.params) : undefined;
+      if (fault !== undefined)
+        return Response.json(refusal(refusalCodes.invalidParams, fault, requestId(message?.id)), {
+          status: 400,
+        });
+      const authInfo = auth && { token: '', ...auth, scopes: [...auth.scopes] };
+      return transport.handleRequest(request, defined({ parsedBody: message, authInfo }));
+    },
+  };
+}
+
+function httpOptions(conversation: HttpConversation): HttpOptions {
+  if (!('session' in conversation)) return { enableJsonResponse: conversation.isJson };
+  const { session, events, retryMs } = conversation;
+  return { sessionIdGenerator: () => session, eventStore: events, retryInterval: retryMs };
 }
 
 /** What the handler of requests needs of their connection. */

@@ -8,7 +8,10 @@ import type {
   Result,
   ServerCapabilities,
 } from '@modelcontextprotocol/sdk/types.js';
+import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { checkMessage } from './adapter.js';
 import { ProtocolServer } from './peer.js';
 
 const INFO = { name: 'shop', version: '1.0.0' };
@@ -59,6 +62,14 @@ describe('the protocol of a server', () => {
     },
   );
 
+  test('says what is wrong with the params of `initialize`, without the list of the SDK', async () => {
+    const server = new ProtocolServer({ info: INFO, capabilities: {} });
+    const [answer] = await exchange(server, { method: 'initialize', params: { capabilities: {} } });
+    const message = expect.stringMatching(/^Invalid params of initialize: protocolVersion: .*; clientInfo: /);
+    expect(answer).toEqual({ jsonrpc: '2.0', id: 1, error: { code: -32602, message } });
+    expect(server.getClientVersion()).toBeUndefined();
+  });
+
   test('knows its client once that has introduced itself', async () => {
     const server = new ProtocolServer({ info: INFO, capabilities: {} });
     expect([server.getClientCapabilities(), server.getClientVersion()]).toEqual([undefined, undefined]);
@@ -94,4 +105,59 @@ describe('the protocol of a server', () => {
     const [, answer] = await exchange(server, initialize('2025-06-18'), call);
     expect(answer).toEqual({ jsonrpc: '2.0', id: 2, result: { content: [] } });
   });
+});
+
+/** Messages, and what resembles them. */
+const meta = fc.record(
+  {
+    progressToken: fc.constantFrom('a', 1, 1.5, null),
+    'io.modelcontextprotocol/related-task': fc.constantFrom({ taskId: 'a' }, { taskId: 1 }, 'a'),
+    other: fc.constant(1),
+  },
+  { requiredKeys: [] },
+);
+const body = fc.oneof(
+  fc.record({ _meta: fc.oneof(meta, fc.constantFrom(null, [])), name: fc.jsonValue() }, { requiredKeys: [] }),
+  fc.constantFrom<unknown>(null, [], 'a'),
+);
+const like = fc.record(
+  {
+    jsonrpc: fc.constantFrom('2.0', '2.0', '2.0', '1.0'),
+    id: fc.constantFrom<unknown>('a', '', 1, -1, 1.5, 2 ** 53, null),
+    method: fc.constantFrom<unknown>('ping', '', 1),
+    params: body,
+    result: body,
+    error: fc.oneof(
+      fc.record(
+        {
+          code: fc.constantFrom<unknown>(1, 1.5, '1'),
+          message: fc.constantFrom<unknown>('a', 1),
+          data: fc.jsonValue(),
+        },
+        { requiredKeys: [] },
+      ),
+      fc.constantFrom<unknown>(null, 'a'),
+    ),
+    more: fc.constant(1),
+  },
+  { requiredKeys: [] },
+);
+
+/** Mostly with the members of one kind of message. */
+const members = fc.constantFrom<readonly string[]>(
+  ['jsonrpc', 'id', 'method', 'params'],
+  ['jsonrpc', 'method', 'params'],
+  ['jsonrpc', 'id', 'result'],
+  ['jsonrpc', 'id', 'error'],
+  ['jsonrpc', 'id', 'method', 'params', 'result', 'error', 'more'],
+);
+
+test('the messages that are taken are those of the SDK', () => {
+  fc.assert(
+    fc.property(like, members, (all, names) => {
+      const value = Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+      expect(checkMessage(value).ok).toBe(JSONRPCMessageSchema.safeParse(value).success);
+    }),
+    { numRuns: 500 },
+  );
 });

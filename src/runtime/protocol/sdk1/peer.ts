@@ -8,6 +8,7 @@ import {
   type Implementation,
   InitializedNotificationSchema,
   type InitializeRequest,
+  InitializeRequestParamsSchema,
   InitializeRequestSchema,
   type InitializeResult,
   LATEST_PROTOCOL_VERSION,
@@ -26,6 +27,7 @@ import {
 import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
+import { oneLine } from '../../../graph/printable-text.js';
 import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
@@ -194,6 +196,17 @@ interface Introduction {
   readonly instructions?: string;
 }
 
+/** What is wrong with the params of `initialize`. The SDK would answer with its raw list of issues. */
+export function initializeFault(params: unknown): string | undefined {
+  const { error } = InitializeRequestParamsSchema.safeParse(params ?? {});
+  if (error === undefined) return undefined;
+  const problems = error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  return `Invalid params of initialize: ${oneLine(problems.join('; '))}`;
+}
+
+/** Its params are checked by {@link initializeFault}. */
+const AnyInitializeRequestSchema = InitializeRequestSchema.omit({ params: true }).loose();
+
 /**
  * The server's side of the protocol: it answers `initialize` and remembers the client. The `Server` of the SDK would do
  * so as well, but it loads and makes a compiler of JSON Schemas when the server starts, and has handlers that answer
@@ -212,7 +225,7 @@ export class ProtocolServer extends Protocol<
   constructor(introduction: Introduction) {
     super();
     this.#introduction = introduction;
-    this.setRequestHandler(InitializeRequestSchema, ({ params }) => this.#initialize(params));
+    this.setRequestHandler(AnyInitializeRequestSchema, ({ params }) => this.#initialize(params));
     this.setNotificationHandler(InitializedNotificationSchema, () => {});
   }
 
@@ -226,7 +239,11 @@ export class ProtocolServer extends Protocol<
     return this.#client?.clientInfo;
   }
 
-  #initialize(params: InitializeRequest['params']): InitializeResult {
+  /** @throws ProtocolFault -32602 for params that are not those of a client. */
+  #initialize(given: unknown): InitializeResult {
+    const fault = initializeFault(given);
+    if (fault !== undefined) throw new ProtocolFault(faultCodes.invalidParams, fault);
+    const params = InitializeRequestParamsSchema.parse(given);
     this.#client = params;
     const { info, capabilities, instructions } = this.#introduction;
     const isSupported = SUPPORTED_PROTOCOL_VERSIONS.includes(params.protocolVersion);

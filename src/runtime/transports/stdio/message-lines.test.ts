@@ -111,7 +111,7 @@ describe('MessageLines', () => {
     ['params that are a list', '{"jsonrpc":"2.0","id":0,"method":"ping","params":[]}', -32600, 0],
     ['an id of null', '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, null],
     ['neither method nor result', '{"jsonrpc":"2.0","id":4}', -32600, 4],
-    ['initialize without params', '{"jsonrpc":"2.0","id":5,"method":"initialize"}', -32602, 5],
+    ['a key that messages do not have', '{"jsonrpc":"2.0","id":5,"method":"ping","more":1}', -32600, 5],
   ])('refuses %s', (_name, line, code, id) => {
     const { passed, refused } = split([Buffer.from(`${line}\n${ping(9)}\n`)]);
     expect(passed).toStrictEqual([JSON.parse(ping(9))]);
