@@ -142,15 +142,19 @@ class Endpoint {
     }
     const pages = tokenOf(url) === undefined ? undefined : this.server.questionLinks?.pages();
     if (pages !== undefined) return this.#answerPage(request, url, await pages);
-    const foreign = this.#refusalOf({ host: url.host, ...Object.fromEntries(request.headers) });
+    const { headers } = request;
+    const origin = headers.get('origin');
+    const foreign = this.#refusalOf({
+      host: headers.get('host') ?? url.host,
+      ...(origin === null ? {} : { origin }),
+    });
     if (foreign !== undefined) {
       return new Response(foreign.body, { status: foreign.status, headers: { ...foreign.headers } });
     }
     if (this.settings.auth?.resource === undefined) this.server.questionLinks?.reachedAt(url.origin);
-    const forwarded = request.headers.get('x-forwarded-for');
+    const forwarded = headers.get('x-forwarded-for');
     const remoteAddress = clientAddress(source.remoteAddress, forwarded, this.settings.trustProxy);
     const response = await this.#answerAllowedHost(request, url, { ...source, remoteAddress });
-    const origin = request.headers.get('origin');
     if (origin !== null) allowPage(response.headers, origin);
     return response;
   }
