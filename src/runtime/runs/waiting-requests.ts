@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
@@ -120,7 +121,8 @@ export class WaitingRequest {
     this.#waiter.request.signal.removeEventListener('abort', this.#onAbort);
     this.#run.waiting.leave(this.#look);
     this.#run.waiting.goOnObserving(this.#waiter);
-    this.#elicitation?.stop();
+    const page = this.#elicitation?.stop();
+    if (page !== undefined) this.#run.waiting.followPage(page, this.#waiter.request.peer?.connection?.closed);
   }
 
   readonly #look = (): void => {
@@ -244,16 +246,33 @@ export class WaitingRequests {
 
   /** A request that was answered goes on observing the run, if it is to, until the run is over. */
   goOnObserving({ request: { progressUntil: signal }, ...observer }: Waiter): void {
-    if (signal === undefined || signal.aborted) return;
+    if (signal !== undefined) this.#watchUntil(signal, () => this.#run.live === undefined, observer);
+  }
+
+  /** The client of a request that was answered hears when the question is over that its user has on a page. */
+  followPage(
+    { action, onOver }: NonNullable<ReturnType<Elicitation['stop']>>,
+    signal: CancelSignal | undefined,
+  ): void {
+    this.#watchUntil(signal, () => {
+      const isOver = this.#run.live?.asks.has(action) !== true;
+      if (isOver) onOver();
+      return isOver;
+    });
+  }
+
+  /** Watches until the signal is aborted, or what is watched for has come about. */
+  #watchUntil(signal: CancelSignal | undefined, isOver: () => boolean, observer?: Watcher['observer']): void {
+    if (signal?.aborted === true) return;
     const stop = (): void => {
       this.unwatch(watcher);
-      signal.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', stop);
     };
     const watcher = (): void => {
-      if (this.#run.live === undefined) stop();
+      if (isOver()) stop();
     };
-    this.#watching = [...this.#watching, { observer, watcher }];
-    signal.addEventListener('abort', stop, { once: true });
+    this.#watching = [...this.#watching, { watcher, ...defined({ observer }) }];
+    signal?.addEventListener('abort', stop, { once: true });
     watcher();
   }
 

@@ -49,8 +49,8 @@ export interface FunctionReference {
 
 /** The client at the other end of a request. Members are absent where it, or the connection, cannot do that. */
 export interface Peer extends Pick<ToolContext, 'headers' | 'session' | 'client'> {
-  /** The identity of the connection: the same object for all of its requests. */
-  readonly connection?: object;
+  /** The connection: the same object for all of its requests. `closed` is aborted when it has ended. */
+  readonly connection?: { readonly closed: CancelSignal };
   readonly elicit?: Elicit;
   /**
    * Asks a user to open a page, on which the question is answered. Returns what to call when the question is over; undefined

@@ -55,7 +55,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     answer: { selected: 'right' },
     fields: { 'value/selected': '1' },
   },
-  'a list': {
+  'several choices': {
+    ask: object({ sides: { type: 'array', items: { type: 'string', enum: ['left', 'right'] } } }),
+    answer: { sides: ['right'] },
+    fields: { 'value/sides/0': '1' },
+  },
+  'another list': {
     ask: object({ names: { type: 'array', items: { type: 'string' } } }),
     answer: { names: ['Ada'] },
     fields: { 'value/names/0': 'Ada' },
@@ -315,7 +320,7 @@ const STARTS: Readonly<Record<string, (client: AskedClient, name: string) => Pro
   },
 };
 
-/** The cells of the table in the documentation, by profile: `a tool: a list` to the way. */
+/** The cells of the table in the documentation, by profile: `a tool: another list` to the way. */
 function expectations(): Map<string, Record<string, string>> {
   const [, section = ''] = page('docs/protocol-versions.md').split('\n## How a question is put\n');
   const [header = [], , ...rows] =

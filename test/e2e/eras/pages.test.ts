@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
+import type { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { ElicitationCompleteNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test, vi } from 'vitest';
 import { sentFields } from '../../../src/print/form/sent-fields.fixture.js';
@@ -35,6 +36,15 @@ async function sendPage(url: string): Promise<void> {
   expect((await fetch(url, { method: 'POST', body })).status).toBe(200);
 }
 
+/** The questions that a client has learned to be over. */
+function completions(client: OldClient): readonly string[] {
+  const complete: string[] = [];
+  client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+    complete.push(params.elicitationId);
+  });
+  return complete;
+}
+
 test('a call of 2025-11-25 waits for the page, and the client learns when it was sent', async () => {
   const asked: Question[] = [];
   const user = (question: Question) => {
@@ -46,10 +56,7 @@ test('a call of 2025-11-25 waits for the page, and the client learns when it was
       : ({ action: 'accept', content: { input: 'fine' } } as const);
   };
   const { client } = await sessionOf(await started(), { user, capabilities: URLS });
-  const complete: string[] = [];
-  client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
-    complete.push(params.elicitationId);
-  });
+  const complete = completions(client);
   expect((await callOf(client, 'w_person')).structuredContent).toEqual({ result: 'fine' });
   expect(asked).toMatchObject([
     { mode: 'url', message: 'sure?', url: expect.stringContaining('/questions/') },
@@ -60,13 +67,21 @@ test('a call of 2025-11-25 waits for the page, and the client learns when it was
 
 test('a user of 2025-11-25 who does not open the page, or does not send it soon, leaves the question open', async () => {
   let action: 'accept' | 'decline' = 'decline';
-  const user = () => ({ action });
+  let asked: Question = {};
+  const user = (question: Question) => {
+    asked = question;
+    return { action };
+  };
   const { client } = await sessionOf(await started({ toolAnswerMs: 100 }), { user, capabilities: URLS });
+  const complete = completions(client);
   for (action of ['decline', 'accept'] as const) {
     const waiting = await callOf(client, 'w_person');
     expect(waiting.structuredContent).toMatchObject({ status: 'waiting', action: { action_id: 'sure#1' } });
     expect(textIn(waiting)).toContain('Only a person on the page of the question may answer: http');
   }
+  // The call was answered: the client learns it from the stream of its session.
+  await sendPage(asked.url ?? '');
+  await expect.poll(() => complete, { timeout: 10_000 }).toEqual([asked.elicitationId]);
 });
 
 /** A client of 2026-07-28 with a user, and the questions to that. */

@@ -118,7 +118,7 @@ export class ConnectedClient {
             },
           }),
       ...(capabilities.elicitation?.form === undefined ? {} : { elicit: elicitWith(extra) }),
-      ...(capabilities.elicitation?.url === undefined ? {} : { elicitUrl: elicitUrlWith(extra) }),
+      ...(capabilities.elicitation?.url === undefined ? {} : { elicitUrl: elicitUrlWith(extra, protocol) }),
       ...(capabilities.sampling === undefined ? {} : { sample: sampleWith(extra) }),
       ...(capabilities.roots === undefined ? {} : { roots: rootsWith(extra) }),
       ...defined({ closeStream: closeSSEStream }),
@@ -155,7 +155,10 @@ function elicitWith({ sendRequest }: Extra): Elicit {
 }
 
 /** The same for pages that a user opens. The client learns when such a question is over. */
-function elicitUrlWith({ sendRequest, sendNotification }: Extra): NonNullable<Peer['elicitUrl']> {
+function elicitUrlWith(
+  { sendRequest, sendNotification }: Extra,
+  protocol: ClientSide,
+): NonNullable<Peer['elicitUrl']> {
   return async ({ message, url, task }, signal) => {
     const elicitationId = randomUUID();
     const related = task === undefined ? {} : { _meta: relatedTask(task) };
@@ -164,9 +167,11 @@ function elicitUrlWith({ sendRequest, sendNotification }: Extra): NonNullable<Pe
     const { action } = await sendRequest({ method: 'elicitation/create', params }, ElicitResultSchema, how);
     if (action !== 'accept') return undefined;
     return () => {
-      const method = 'notifications/elicitation/complete';
-      // A client that has left needs no notification.
-      sendNotification({ method, params: { elicitationId } }).catch(() => {});
+      const over = { method: 'notifications/elicitation/complete', params: { elicitationId } } as const;
+      // Once the request is answered, its stream is closed. A client that has left needs no notification.
+      sendNotification(over)
+        .catch(() => protocol.notification(over))
+        .catch(() => {});
     };
   };
 }

@@ -81,10 +81,16 @@ export class Elicitation {
     }
   }
 
-  /** Withdraws the current question, and asks no other. */
-  stop(): void {
+  /**
+   * Withdraws the current question, and asks no other. One that its user has on a page stays there.
+   *
+   * @returns the action of that one, and what to call when the question is over.
+   */
+  stop(): { readonly action: string; readonly onOver: () => void } | undefined {
+    const { pending, onOver } = this.#current ?? {};
     this.#isOver = true;
     this.#takeBack();
+    return pending && onOver && { action: pending.id, onOver };
   }
 
   /** How a question is put. Neither a form nor a page that would show a secret can be filled in without it. */
@@ -187,6 +193,7 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   number: ['minimum', 'maximum', 'default'],
   integer: ['minimum', 'maximum', 'default'],
   boolean: ['default'],
+  array: ['minItems', 'maxItems', 'default'],
 };
 
 const FORMATS: readonly Json[] = ['email', 'uri', 'date', 'date-time'];
@@ -236,5 +243,16 @@ function flatField(schema: JsonSchema): JsonSchema | undefined {
       ? []
       : [[keyword, value] as const];
   });
-  return { ...Object.fromEntries(members), ...shownNames(schema) };
+  const field = { ...Object.fromEntries(members), ...shownNames(schema) };
+  if (type !== 'array') return field;
+  const items = choiceItems(schema.items);
+  return items && { ...field, items };
+}
+
+/** The items of a list of some of several texts: forms have no other lists. */
+function choiceItems(items: Json | undefined): JsonSchema | undefined {
+  const { type, enum: values, enumNames: names } = (isJsonObject(items) && flatField(items)) || {};
+  if (type !== 'string' || !Array.isArray(values)) return undefined;
+  if (!Array.isArray(names)) return { type, enum: values };
+  return { anyOf: values.map((value: Json, index) => ({ const: value, title: names[index] })) };
 }
