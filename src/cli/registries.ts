@@ -236,7 +236,7 @@ async function findModules(
 /** The plan of the last run of codegen while all is as it was then: to read a tsconfig takes most of a start. */
 async function modulePlan(options: PlanOptions): Promise<ModulePlan | Phase<undefined>> {
   const { recallRun } = await import('../codegen/incremental/run-record.js');
-  const run = recallRun(options);
+  const run = recallRun<ModulePlan>(options);
   if (run !== undefined) return run.plan;
   const { modulePlanOf, planCodegen } = await import('../codegen/config.js');
   const { value, diagnostics } = await planCodegen(options);

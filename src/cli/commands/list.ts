@@ -1,4 +1,6 @@
-import { listedRegistry, listingText } from '../../print/registry.js';
+import { defined } from '../../graph/defined.js';
+import type { Input } from '../../graph/model.js';
+import { singleLine } from '../../graph/printable-text.js';
 import { optionCommand, REGISTRY_HELP } from '../command-line.js';
 import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
@@ -25,3 +27,90 @@ ${REGISTRY_HELP}`,
       return 0;
     }),
 );
+
+interface ListedRegistry {
+  readonly registry: string;
+  readonly tools: readonly ListedEntry[];
+  readonly workflows: readonly (ListedEntry & { readonly arguments: readonly ListedArgument[] })[];
+  readonly prompts: readonly (ListedEntry & { readonly arguments: readonly ListedArgument[] })[];
+  readonly resources: readonly (ListedEntry & { readonly uri: string })[];
+}
+
+interface ListedEntry {
+  readonly name: string;
+  readonly description?: string;
+}
+
+type ListedArgument = Pick<Input, 'name' | 'description' | 'required' | 'schema' | 'default'>;
+
+/** The part of a registry that is listed. */
+interface Listable {
+  readonly tools: Readonly<Record<string, { readonly description: string }>>;
+  readonly workflows: Readonly<
+    Record<string, { readonly graph: { readonly description: string; readonly inputs: readonly Input[] } }>
+  >;
+  readonly prompts?: Readonly<
+    Record<string, { readonly description?: string; readonly arguments: readonly Input[] }>
+  >;
+  readonly resources: Readonly<Record<string, { readonly uri: string; readonly description?: string }>>;
+}
+
+/** Lists a registry: names, descriptions and arguments. The default of a secret argument is left out. */
+function listedRegistry(
+  file: string,
+  { tools, workflows, prompts = {}, resources }: Listable,
+): ListedRegistry {
+  return {
+    registry: file,
+    tools: Object.entries(tools).map(([name, { description }]) => ({ name, description })),
+    workflows: Object.entries(workflows).map(([name, { graph }]) => ({
+      name,
+      description: graph.description,
+      arguments: graph.inputs.map(listedArgument),
+    })),
+    prompts: Object.entries(prompts).map(([name, { description, arguments: inputs }]) => ({
+      name,
+      ...described(description),
+      arguments: inputs.map(listedArgument),
+    })),
+    resources: Object.entries(resources).map(([name, { uri, description }]) => ({
+      name,
+      uri,
+      ...described(description),
+    })),
+  };
+}
+
+function described(description: string | undefined): { readonly description?: string } {
+  return defined({ description });
+}
+
+function listedArgument(input: Input): ListedArgument {
+  const { name, description, required, schema, secret } = input;
+  const isShown = input.default !== undefined && secret !== true;
+  return { name, description, required, schema, ...(isShown ? { default: input.default } : {}) };
+}
+
+/** A listed registry as an outline, with a line for each entry and argument. */
+function listingText({ registry, tools, workflows, prompts, resources }: ListedRegistry): string {
+  const part = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [`  ${title}:`, ...lines.map((line) => `    ${line}`)];
+  const withArguments = ({ arguments: inputs, ...entry }: ListedRegistry['workflows'][number]) => [
+    line(entry),
+    ...inputs.map((input) => `  ${line({ ...input, name: input.required ? input.name : `${input.name}?` })}`),
+  ];
+  const all = [
+    ...part('tools', tools.map(line)),
+    ...part('workflows', workflows.flatMap(withArguments)),
+    ...part('prompts', prompts.flatMap(withArguments)),
+    ...part(
+      'resources',
+      resources.map(({ name, uri, ...rest }) => line({ ...rest, name: `${name} (${uri})` })),
+    ),
+  ];
+  return `${[registry, ...all].join('\n')}\n`;
+}
+
+function line({ name, description }: ListedEntry): string {
+  return singleLine(description === undefined || description === '' ? name : `${name}: ${description}`);
+}

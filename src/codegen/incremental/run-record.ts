@@ -9,7 +9,6 @@ import {
 } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { ModulePlan } from '../config.js';
 import { type OutputFile, writeIfPermitted } from '../writer.js';
 import { type Inputs, marksIn, stateOf } from './inputs.js';
 import { cacheFolder, Memo, type MemoFile, sha256 } from './memo.js';
@@ -22,12 +21,12 @@ export interface RunName {
 }
 
 /** The result of a run without an error, whose registries are written. */
-export interface CleanRun {
+export interface CleanRun<Plan = object> {
   /** Warnings. */
   readonly diagnostics: readonly Diagnostic[];
   /** Its registries, relative to the root. */
   readonly files: readonly string[];
-  readonly plan: ModulePlan;
+  readonly plan: Plan;
 }
 
 /** The phase that is a whole run. */
@@ -41,11 +40,11 @@ const RUN = 'run';
  * them; what was looked for and was missing; the names of all files that may be sources; what the modules of tools and
  * resources have loaded and read; and the registries.
  */
-export function recallRun({ root: folder, configFile }: RunName): CleanRun | undefined {
+export function recallRun<Plan>({ root: folder, configFile }: RunName): CleanRun<Plan> | undefined {
   const root = realpathSync(folder);
   const file = memoFile({ root, configFile });
   if (file === undefined) return undefined;
-  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root));
+  return new Memo(file).recall<CleanRun<Plan>>(RUN, '', '', marksIn(root));
 }
 
 /** Keeps the result of a run, whose registries were written meanwhile. */
