@@ -1,15 +1,22 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Page } from 'playwright-core';
 import { startBrowser } from '../../../test/e2e/browser/browser.js';
 import { GRAPHS, local, ServedStudio } from '../../../test/e2e/browser/studio.fixture.js';
+import { inTurns, type Sample } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
 
-/** The pages of the studio in a headless browser. Other engines have no page that could be measured beside it: all times are by the clock. */
+/**
+ * The pages of the studio in a headless browser. Other engines have no page that could be measured beside it: all times
+ * are by the clock, and a page of one line says what the browser takes.
+ */
 export async function studio({ studio: { runs, samples } }: Sizes): Promise<Row[]> {
   const browser = await startBrowser();
   if (browser === undefined) return [];
   const served = new ServedStudio();
+  const line = await pageOfOneLine();
   try {
     const address = await served.open();
     for (let run = 0; run < runs; run += 1) await served.start(GRAPHS.confirm, { amount: run }, local, 0);
@@ -17,21 +24,28 @@ export async function studio({ studio: { runs, samples } }: Sizes): Promise<Row[
     const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     await page.goto(address.href);
     const at = (path: string): string => new URL(path, address).href;
-    const several = async (sample: () => Promise<number>): Promise<number> => {
-      const values: number[] = [];
-      for (let count = 0; count < samples; count += 1) values.push(await sample());
-      return values.sort((one, other) => one - other)[samples >> 1] ?? Number.NaN;
-    };
-    const list = await several(() => firstPaint(page, at('/runs')));
-    const run = await several(() => firstPaint(page, at(`/runs/${sixty}`)));
-    const all = await several(() => listAll(page, at('/runs?limit=500')));
+    await page.goto(at(`/runs/${sixty}`));
+    await page.locator('[data-key="n30"].s-running').first().waitFor();
+    const inTurnsOf = <Name extends string>(contestants: Readonly<Record<Name, Sample>>) =>
+      // Each is visited once before.
+      inTurns(contestants, { rounds: samples, warmUpMs: 1 });
+    const paints = await inTurnsOf({
+      list: () => firstPaint(page, at('/runs')),
+      run: () => firstPaint(page, at(`/runs/${sixty}`)),
+      line: () => firstPaint(page, line.address),
+    });
+    const { all } = await inTurnsOf({ all: () => listAll(page, at('/runs?limit=500')) });
     const weights = [await weight(page, at('/runs?limit=500')), await weight(page, at(`/runs/${sixty}`))];
-    const live = await several(() => toScreen(page, served, at));
-    const ms = (name: string, value: number, atMost: number): Row =>
-      row({ name, unit: 'µs', ours: value * 1_000, target: { of: 'ours', atMost: atMost * 1_000 } });
+    const { live } = await inTurnsOf({ live: () => toScreen(page, served, at) });
+    const ms = (name: string, value: number, atMost: number, peer?: Row['peer']): Row =>
+      row({
+        ...{ name, unit: 'µs', ours: value * 1_000, target: { of: 'ours', atMost: atMost * 1_000 } },
+        ...(peer && { peer }),
+      });
+    const peer = { name: 'a page of one line', value: paints.line * 1_000 };
     return [
-      ms('studio: first paint of the list of runs, by the clock', list, 300),
-      ms('studio: first paint of a run of 60 steps, by the clock', run, 300),
+      ms('studio: first paint of the list of runs, by the clock', paints.list, 300, peer),
+      ms('studio: first paint of a run of 60 steps, by the clock', paints.run, 300, peer),
       ms(`studio: ${runs} runs listed, by the clock`, all, 200),
       ms('studio: from the result of a tool to the screen, by the clock', live, 150),
       row({
@@ -44,7 +58,18 @@ export async function studio({ studio: { runs, samples } }: Sizes): Promise<Row[
   } finally {
     await browser.close();
     await served.close();
+    line.close();
   }
+}
+
+async function pageOfOneLine() {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><link rel="icon" href="data:,"><p>One line</p>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { address: `http://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
 async function firstPaint(page: Page, address: string): Promise<number> {
