@@ -36,13 +36,20 @@ export function checkCalls(
     const ofTool = (tool: string, input: DictExpr): Diagnostic[] => {
       const signature = environment.tools.get(tool);
       if (signature !== undefined) return check(planned, { tool }, input, signature.inputSchema);
-      const suggestion = nearestName(tool, environment.tools.keys());
+      const suggestion = nearestName(tool, toolNames(tool, environment));
       return [diagnostic('SW4001', locationOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
     };
     diagnostics.push(...ofCallee(planned, ofTool, plan, environment, check));
     for (const { tool, input } of compensationsOf(node)) diagnostics.push(...ofTool(tool, input));
   }
   return diagnostics;
+}
+
+/** The names of tools in the form in which one is written: those of upstream servers as `server/tool`. */
+function toolNames(written: string, { tools }: CheckEnvironment): readonly string[] {
+  return [...tools].map(([name, { upstream }]) =>
+    upstream !== undefined && written.includes('/') ? `${upstream.server}/${upstream.tool}` : name,
+  );
 }
 
 function ofCallee(

@@ -58,6 +58,18 @@ describe('SW4037: a call that a rollback does not undo', () => {
     ]);
   });
 
+  test('of a misspelt tool of a server names it as it was written', () => {
+    const tools = new Map([
+      ['files_write', { inputSchema: {}, upstream: { server: 'files', tool: 'write' } }],
+    ]);
+    const hintFor = (written: string) => {
+      const graph = graphOf([step(3, 'a', written)], { inputs: [] });
+      return checkGraph(graph, { tools, resources: new Map() }).map(({ code, hint }) => `${code} ${hint}`);
+    };
+    expect(hintFor('files/wite')).toEqual(['SW4001 did you mean `files/write`?']);
+    expect(hintFor('files_wite')).toEqual(['SW4001 did you mean `files_write`?']);
+  });
+
   test('changes something: a read needs no undoing', () => {
     expect(findings([rolling(booked(4, 'x'), peek(5, 'a'))])).toEqual([]);
   });

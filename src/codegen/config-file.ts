@@ -181,6 +181,11 @@ export function readConfig(root: string, file: string): Phase<ReadConfig | undef
   // What follows a syntax error is mostly its echo.
   const [syntax] = document.faults;
   if (syntax !== undefined) return { value: undefined, diagnostics: [fault(syntax.message, syntax.place)] };
+  if (document.value === undefined) {
+    const isFile = document.base === '';
+    const problem = isFile ? 'it is empty: write `{}` to begin with' : `it has no \`${PACKAGE_MEMBER}\``;
+    return { value: undefined, diagnostics: [fault(problem, document.placeOf(''))] };
+  }
   const parsed = configSchema.safeParse(document.value);
   if (parsed.success) return { value: { config: parsed.data, document }, diagnostics: [] };
   return {
@@ -196,7 +201,7 @@ function issueFaults(
 ): readonly Diagnostic[] {
   if (issue.code === 'invalid_union') {
     // The form that fits best says what is wrong.
-    const [best = []] = [...issue.errors].sort((a, b) => a.length - b.length || weightOf(a) - weightOf(b));
+    const [best = []] = [...issue.errors].sort((a, b) => weightOf(a) - weightOf(b) || a.length - b.length);
     return best.flatMap((inner) =>
       issueFaults({ ...inner, path: [...issue.path, ...inner.path] }, document, fault),
     );
@@ -216,8 +221,24 @@ function issueFaults(
   const location = document.placeOf(pointer);
   const named = `\`${document.base}${pointer}\``;
   if (isMissing(document.value, issue.path)) return [fault(`${named} is missing`, location)];
-  return [fault(`${named === '``' ? '`/`' : named}: ${issue.message}`, location)];
+  const isRoot = named === '``';
+  const kind = issue.code === 'invalid_type' ? KINDS[issue.expected] : undefined;
+  const problem =
+    kind === undefined
+      ? `${isRoot ? '`/`' : named}: ${issue.message}`
+      : `${isRoot ? 'it' : named} must be ${kind}`;
+  return [fault(problem, location)];
 }
+
+/** What a setting must be, by the words of zod. */
+const KINDS: Readonly<Record<string, string>> = {
+  array: 'a list: `[…]`',
+  boolean: '`true` or `false`',
+  number: 'a number',
+  object: 'an object: `{ … }`',
+  record: 'an object: `{ … }`',
+  string: 'a text',
+};
 
 /** How many keys of a form are not its own. */
 function weightOf(issues: readonly z.core.$ZodIssue[]): number {

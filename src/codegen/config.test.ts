@@ -122,7 +122,9 @@ describe('planCodegen with a configuration', () => {
     ];
     await write({ 'stepwright.config.json': text.join('\n') });
     expect(await faults()).toEqual([
-      expect.stringMatching(/^stepwright\.config\.json:4:18 SW9002 .*`\/registries\/0\/include`: .*array/),
+      expect.stringMatching(
+        /^stepwright\.config\.json:4:18 SW9002 .*`\/registries\/0\/include` must be a list/,
+      ),
       expect.stringMatching(
         /^stepwright\.config\.json:4:35 SW9002 .*`\/registries\/0\/out`: .*leave the project/,
       ),
@@ -130,11 +132,22 @@ describe('planCodegen with a configuration', () => {
     ]);
   });
 
+  test('takes a server with a misspelt setting for what it is most like', async () => {
+    await write({
+      'stepwright.config.json': '{ "upstream": { "files": { "comand": "npx", "args": ["x"] } } }',
+    });
+    expect(await faults()).toEqual([
+      expect.stringContaining('`/upstream/files/command` is missing'),
+      expect.stringContaining('`/upstream/files/comand` is not a setting'),
+    ]);
+  });
+
   test.each([
     ['{ "registries": ', 'SW9002'],
-    ['[]', '`/`: '],
-    ['', 'SW9002'],
+    ['[]', 'it must be an object'],
+    ['', 'it is empty: write `{}`'],
     ['{ "registries": [] }', '`/registries`'],
+    ['{ "specs": 5 }', '`/specs` must be a list: `[…]`'],
     ['{ "registries": [{ "include": ["/etc/**"], "out": "r.ts" }] }', '`/registries/0/include/0`'],
     ['{ "registries": [{ "include": ["a\\\\b.ts"], "out": "r.ts" }] }', '`/registries/0/include/0`'],
     ['{ "registries": [{ "include": ["a.ts"], "out": "r.js" }] }', 'must end in .ts'],
@@ -389,7 +402,9 @@ describe('planCodegen with a configuration in package.json', () => {
       expect.stringMatching(/^package\.json:4:5 SW9002 .*`\/stepwright\/tsconfg` is not a setting/),
     ]);
     await write(inPackage([]));
-    expect(await faults()).toEqual([expect.stringMatching(/^package\.json:1:\d+ SW9002 .*`\/stepwright`: /)]);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^package\.json:1:\d+ SW9002 .*`\/stepwright` must be an object/),
+    ]);
     await write({ ...inPackage({ registries, severity: { SW3001: 'off' } }), 'a.ts': '' });
     expect(await faults()).toEqual([expect.stringMatching(/^package\.json:1:\d+ SW9011 /)]);
   });

@@ -225,6 +225,12 @@ describe('an upstream server over stdio', { timeout: 120_000 }, () => {
     expect(await ends(script, ['UPSTREAM_TEST_TOKEN'])).toContain(SECRET);
   });
 
+  test('that throws is named with its error, without the stack', async () => {
+    const end = await ends("throw new TypeError('no such folder')");
+    expect(end).toMatch(/\n {2}TypeError: no such folder\n/);
+    expect(end).not.toMatch(/^\s+at /m);
+  });
+
   test('that says nothing, or is ended by a signal, is named too', async () => {
     const silent = 'process.exit(0)';
     expect(await ends(silent)).toBe(unreachable(silent, 'exited with code 0; it wrote nothing to stderr'));

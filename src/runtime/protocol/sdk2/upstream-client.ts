@@ -363,7 +363,8 @@ class UpstreamProcess extends StdioClientTransport {
     const lines = createInterface({ input: this.stderr as Readable });
     lines.on('line', (line) => {
       say(line);
-      if (line.trim() === '') return;
+      // Frames of a stack would be all of the end, and say less than the error above them.
+      if (line.trim() === '' || /^\s+at /.test(line)) return;
       this.#lines.push(clipText(escapeUnprintable(mask(line)), LONGEST_LINE));
       if (this.#lines.length > LAST_LINES) this.#lines.shift();
     });
