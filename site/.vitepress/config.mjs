@@ -102,7 +102,10 @@ export default {
     resolve: {
       alias: [
         { find: /^vue$/, replacement: packaged('vue/dist/vue.runtime.esm-bundler.js') },
-        { find: /^vue\/server-renderer$/, replacement: packaged('vue/server-renderer/index.mjs') },
+        {
+          find: /^vue\/server-renderer$/,
+          replacement: packaged('@vue/server-renderer/dist/server-renderer.esm-bundler.js'),
+        },
       ],
     },
   },
