@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../runtime/engine/constructs.fixture.js';
-import { chain, done, graph, lit, step } from '../../runtime/engine/graph.fixture.js';
+import { call, chain, done, graph, lit, step } from '../../runtime/engine/graph.fixture.js';
 import { SqliteOperator } from '../../runtime/runs/operate/sqlite-operator.js';
 import type { StoreOperator } from '../../runtime/runs/operate/store-operator.js';
 import type { ReadRun, StoredHead, StoreReader } from '../../runtime/runs/store/reader.js';
-import { ada } from '../../runtime/runs/store.fixture.js';
+import { ada, never } from '../../runtime/runs/store.fixture.js';
 import { runRef } from '../../runtime/tools/port.js';
 import { localAccess } from '../../studio/access.js';
 import { studioOf } from '../../studio/studio.js';
@@ -121,6 +121,30 @@ describe('a page for callers of a server', () => {
       kind: 'cancelled',
       by: { kind: 'operator', name: 'ada', principal: { subject: 'ada' }, reason: 'not needed' },
     });
+  });
+
+  test('decides about a call that may have taken effect', async () => {
+    let isCalled = false;
+    store.tools['tool-pay'] = () => {
+      isCalled = true;
+      return never();
+    };
+    void store.start(graph(chain(call('pay'), done('out', step('pay'))))).catch(() => {});
+    await expect.poll(() => isCalled).toBe(true);
+    await store.close();
+    const run = runRef(`run-${store.started}`);
+    await store.served({ leaseMs: 400 }).resumeAll();
+    const studio = await served();
+    const page = async () => (await studio.get('ada', `/runs/${run}`)).text();
+    await expect.poll(page).toContain('may have taken effect before its server stopped');
+    const fields = { step: 'pay', how: 'happened', value: '{"id": 7}', reason: 'seen in the bank' };
+    const malformed = await studio.send('ada', run, 'decide', { ...fields, value: '{' });
+    const taken = await studio.send('ada', run, 'decide', fields);
+    const text = await page();
+    await studio.close();
+    expect([malformed.status, taken.status]).toEqual([422, 303]);
+    expect(text).toContain('ada, as an operator: seen in the bank');
+    expect(text).toMatch(/<h2>Result<\/h2><pre tabindex="0">\{\n {2}&quot;id&quot;: 7/);
   });
 
   test('is not served to other machines without authentication', async () => {

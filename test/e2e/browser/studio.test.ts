@@ -61,6 +61,21 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(rebound.status()).toBe(403);
   });
 
+  inBrowser('opens the page that was asked for with the secret in its form', async () => {
+    const other = await browser?.newPage();
+    await other?.goto(at('/runs?status=waiting'));
+    const send = async (token: string) => {
+      await other?.getByLabel('Token').fill(token);
+      await other?.getByRole('button', { name: 'Open the page' }).click();
+    };
+    await send('wrong');
+    await other?.getByRole('alert').waitFor();
+    await send('a-token');
+    await other?.waitForURL(at('/runs?status=waiting'));
+    expect(await other?.locator('.runs tbody tr').count()).toBeGreaterThan(0);
+    await other?.close();
+  });
+
   inBrowser('lists runs, the latest first, with what they wait for', async () => {
     const run = await studio.start(GRAPHS.text);
     await open('/runs');
@@ -103,6 +118,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     await page.locator('[data-key="slow"].s-succeeded').first().waitFor();
     await page.locator('#head .status.completed').waitFor();
     expect(await text('#end')).toContain('done');
+    expect(await page.locator('.timeline .t-succeeded').count()).toBe(4);
     await page.locator('#step-slow summary').click();
     expect(await text('#step-slow')).toContain('here it is');
     expect(problems).toEqual([]);
