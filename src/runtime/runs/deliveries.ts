@@ -45,7 +45,7 @@ export function deliveryOf(
     case 'cancel':
       return new CancelDelivery(run, cancellationIn(content), { ...sent, by });
     case 'variables':
-      return new VariablesDelivery(run, content, sent);
+      return variablesDelivery(run, content, sent);
     case 'operator':
       return operatorDelivery(run, { id, by: sentBy as unknown as Operator, content });
     default:
@@ -62,13 +62,13 @@ function operatorDelivery(
   switch (command?.command) {
     case 'decide':
     case 'retry':
-      return new DecisionDelivery(run, id, command, by);
+      return decisionDelivery(run, id, command, by);
     case 'answer':
       return new AnswerDelivery(run, () => run.questions.decideOfOperator(command, by), { item: id, by });
     case 'cancel':
       return new CancelDelivery(run, { reason: 'an operator cancelled it', ...command }, { item: id, by });
     case undefined:
-      return new RefusedDelivery(id, {
+      return refusedDelivery(id, {
         code: 'E_UNSUPPORTED',
         message: 'This server does not know this command of an operator. Nothing was done.',
       });
@@ -151,19 +151,39 @@ interface ItemSource {
 const NOT_WRITTEN =
   'The answer could not be written down, and is not known to be accepted: ask for the status of the run.';
 
-/** An answer on its way into a run. */
-export class AnswerDelivery implements SentDelivery {
+/** An item of a sender of this process, which may wait for the run. */
+abstract class WaitingDelivery {
   declare readonly item?: string;
-  readonly #run: RequestedRun;
-  readonly #sender: Sender | undefined;
+  protected waitingRequest: WaitingRequest | undefined;
+  /** Its sender has the response, and may wait for the run. */
+  protected isAnswered = false;
+
+  constructor(
+    protected readonly run: RequestedRun,
+    protected readonly sender: Sender | undefined,
+    item: string | undefined,
+  ) {
+    if (item !== undefined) this.item = item;
+  }
+
+  protected wait(): void {
+    if (this.sender?.waiter !== undefined)
+      this.waitingRequest ??= new WaitingRequest(this.run, this.sender.waiter);
+  }
+
+  /** A response that came by way of the journal may come before the entry with it is known to be safe. */
+  protected leave(): void {
+    if (!this.isAnswered) this.waitingRequest?.leave();
+  }
+}
+
+/** An answer on its way into a run. */
+export class AnswerDelivery extends WaitingDelivery implements SentDelivery {
   readonly #by: Owner | Operator | undefined;
   readonly #decide: () => Decision;
   readonly #onAccepted: Promise<Envelope> | undefined;
-  #waitingRequest: WaitingRequest | undefined;
   #decision: Decision | undefined;
   #isTaken = false;
-  /** Its sender has the response, and may wait for the run. */
-  #isAnswered = false;
 
   /**
    * @param decide decides about the answer, from the run as it is when the answer is delivered.
@@ -174,20 +194,17 @@ export class AnswerDelivery implements SentDelivery {
     decide: () => Decision,
     { item, sender, by, answered }: ItemSource & { by?: Owner | Operator; answered?: Promise<Envelope> },
   ) {
-    this.#run = run;
+    super(run, sender, item);
     this.#decide = decide;
-    this.#sender = sender;
     this.#by = by;
     this.#onAccepted = answered;
-    if (item !== undefined) this.item = item;
   }
 
   open(): Event | undefined {
     this.#decision = this.#decide();
     if (this.#decision.kind === 'response') return undefined;
     if (this.#decision.kind === 'misfit') return this.#valueRefused(this.#decision);
-    if (this.#sender?.waiter !== undefined)
-      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    this.wait();
     const { pending } = this.#decision;
     const head = this.#headOf(pending);
     if (this.#decision.kind === 'retry') {
@@ -201,8 +218,8 @@ export class AnswerDelivery implements SentDelivery {
   }
 
   #headOf({ id: command }: PendingAction) {
-    const by = { ...(this.#by ?? this.#run.principal) };
-    return { at: this.#run.clock.now(), command, ...defined({ id: this.item }), by };
+    const by = { ...(this.#by ?? this.run.principal) };
+    return { at: this.run.clock.now(), command, ...defined({ id: this.item }), by };
   }
 
   /** A response of an agent that does not fit counts: after the last try the step has failed. */
@@ -214,19 +231,19 @@ export class AnswerDelivery implements SentDelivery {
     this.#isTaken = isTaken;
     const decision = this.#decision;
     if (decision?.kind === 'misfit') {
-      const response = this.#run.questions.refusedValue(decision, isTaken);
+      const response = this.run.questions.refusedValue(decision, isTaken);
       this.#decision = response;
       return response.response;
     }
     if (decision?.kind === 'response') {
-      if (decision.variables !== undefined) this.#run.setVariables(decision.variables);
+      if (decision.variables !== undefined) this.run.setVariables(decision.variables);
       return decision.response;
     }
     if (decision === undefined) return null;
     // It waits for its decision alone, so that it was taken.
     if (decision.kind === 'retry') return { ok: true };
-    if (!isTaken) return refusal(this.#run.questions.notTaken(decision.pending));
-    this.#run.questions.accepting(decision, this.#by);
+    if (!isTaken) return refusal(this.run.questions.notTaken(decision.pending));
+    this.run.questions.accepting(decision, this.#by);
     return {
       ok: true,
       action_id: decision.pending.id,
@@ -245,94 +262,80 @@ export class AnswerDelivery implements SentDelivery {
         this.relay(decision.response);
         return;
       }
-      this.#leave();
-      if (decision?.kind === 'response') this.#sender?.resolve(decision.answer);
+      this.leave();
+      if (decision?.kind === 'response') this.sender?.resolve(decision.answer);
       return;
     }
     const { pending, warnings } = decision;
     if (!this.#isTaken) {
-      this.#leave();
-      this.#sender?.resolve({ ok: false, failure: this.#run.questions.notTaken(pending) });
+      this.leave();
+      this.sender?.resolve({ ok: false, failure: this.run.questions.notTaken(pending) });
       return;
     }
     const extra = warnings.length === 0 ? {} : { warnings };
-    const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
+    const envelope = this.waitingRequest?.envelope ?? this.#onAccepted;
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...extra }));
-    if (response !== undefined) this.#run.responses.set(pending.id, response);
-    this.#waitingRequest?.open();
-    if (this.#isLeft) this.#sender?.resolve({ ok: true, accepted: true, ...extra });
-    else if (response !== undefined) this.#sender?.resolve(response);
+    if (response !== undefined) this.run.responses.set(pending.id, response);
+    this.waitingRequest?.open();
+    if (this.#isLeft) this.sender?.resolve({ ok: true, accepted: true, ...extra });
+    else if (response !== undefined) this.sender?.resolve(response);
   }
 
   relay(response: Json): void {
     const { ok, failure, warnings } = response as unknown as StoredResponse;
-    const sender = this.#sender;
-    this.#isAnswered = true;
+    const sender = this.sender;
+    this.isAnswered = true;
     const extra = warnings === undefined || warnings.length === 0 ? {} : { warnings };
     if (!ok) {
-      this.#waitingRequest?.leave();
+      this.waitingRequest?.leave();
       if (failure !== undefined) sender?.resolve({ ok: false, failure });
     } else if (sender?.waiter === undefined) {
       sender?.resolve({ ok: true, accepted: true, ...extra });
     } else {
-      const request = this.#waitingRequest ?? new WaitingRequest(this.#run, sender.waiter);
-      this.#waitingRequest = request;
+      const request = this.waitingRequest ?? new WaitingRequest(this.run, sender.waiter);
+      this.waitingRequest = request;
       sender.resolve(request.envelope.then((envelope) => ({ ok: true, envelope, ...extra })));
       request.open();
     }
   }
 
   failed(): void {
-    this.#leave();
+    this.leave();
     const outcome = Promise.resolve().then((): RunAnswer => {
-      const { envelope } = this.#run;
+      const { envelope } = this.run;
       // A run that is loaded again from its journal may still take the answer from its inbox.
       if (envelope.status !== 'running' && !this.#isLeft) return { ok: true, envelope };
       return { ok: false, failure: { code: 'E_JOURNAL', message: NOT_WRITTEN } };
     });
-    this.#sender?.resolve(outcome);
-  }
-
-  /** A response that came by way of the journal may come before the entry with it is known to be safe. */
-  #leave(): void {
-    if (!this.#isAnswered) this.#waitingRequest?.leave();
+    this.sender?.resolve(outcome);
   }
 
   /** Whether its sender does not wait for the run. */
   get #isLeft(): boolean {
-    return this.#sender !== undefined && this.#sender.waiter === undefined;
+    return this.sender !== undefined && this.sender.waiter === undefined;
   }
 }
 
 /** A cancellation on its way into a run. */
-class CancelDelivery implements SentDelivery {
-  declare readonly item?: string;
-  readonly #run: RequestedRun;
+class CancelDelivery extends WaitingDelivery implements SentDelivery {
   readonly #how: Cancellation;
   readonly #by: Owner | Operator;
-  readonly #sender: Sender | undefined;
-  #waitingRequest: WaitingRequest | undefined;
-  /** Its sender has the response, and waits for the run. */
-  #isAnswered = false;
 
   constructor(
     run: RequestedRun,
     how: Cancellation,
     { item, sender, by }: ItemSource & { by: Owner | Operator },
   ) {
-    this.#run = run;
+    super(run, sender, item);
     this.#how = how;
     this.#by = by;
-    this.#sender = sender;
-    if (item !== undefined) this.item = item;
   }
 
   open(): Event {
-    if (this.#sender?.waiter !== undefined)
-      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    this.wait();
     const { reason = 'the caller cancelled it', compensate = false, code } = this.#how;
     return {
-      ...{ kind: 'cancelled', at: this.#run.clock.now(), reason },
+      ...{ kind: 'cancelled', at: this.run.clock.now(), reason },
       ...(compensate ? { compensate } : {}),
       ...defined({ code, id: this.item }),
       by: { ...this.#by },
@@ -344,120 +347,90 @@ class CancelDelivery implements SentDelivery {
   }
 
   relay(): void {
-    if (this.#sender?.waiter !== undefined)
-      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    this.wait();
     this.done();
   }
 
   done(): void {
-    this.#isAnswered = true;
-    this.#waitingRequest?.open();
-    const envelope = this.#waitingRequest?.envelope;
+    this.isAnswered = true;
+    this.waitingRequest?.open();
+    const envelope = this.waitingRequest?.envelope;
     if (envelope !== undefined) {
-      this.#sender?.resolve(envelope.then((given): RunAnswer => ({ ok: true, envelope: given })));
+      this.sender?.resolve(envelope.then((given): RunAnswer => ({ ok: true, envelope: given })));
     }
   }
 
   failed(): void {
-    if (!this.#isAnswered) this.#waitingRequest?.leave();
+    this.leave();
     // The run has noted its failure by then.
-    const outcome = Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: this.#run.envelope }));
-    this.#sender?.resolve(outcome);
+    const outcome = Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: this.run.envelope }));
+    this.sender?.resolve(outcome);
   }
 }
 
+/** For items whose senders wait for the response in the journal. */
+const UNHEARD = { done() {}, relay() {}, failed() {} };
+
 /** A decision about a call, on its way into a run. */
-class DecisionDelivery implements SentDelivery {
-  readonly item: string;
-  readonly #run: RequestedRun;
-  readonly #command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>;
-  readonly #by: Operator;
-  #failure: Failure | undefined;
-
-  constructor(
-    run: RequestedRun,
-    item: string,
-    command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>,
-    by: Operator,
-  ) {
-    this.#run = run;
-    this.item = item;
-    this.#command = command;
-    this.#by = by;
-  }
-
-  open(): Event | undefined {
-    const command = this.#command;
-    const pausedCalls = this.#run.live?.heldCalls ?? [];
-    const call = pausedCalls.find(({ node }) => node === command.step);
-    this.#failure = call === undefined ? notPaused(command.step, pausedCalls) : this.#misfit(call.tool);
-    if (this.#failure !== undefined) return undefined;
-    const head = { at: this.#run.clock.now(), id: this.item, by: { ...this.#by }, node: command.step };
-    return command.command === 'retry'
-      ? { kind: 'retryRequested', ...head }
-      : { kind: 'outcomeDecided', ...head, outcome: command.outcome };
-  }
-
-  #misfit(tool: string): Failure | undefined {
-    const command = this.#command;
-    if (command.command === 'retry' || command.outcome.kind === 'didNotHappen') return undefined;
-    return this.#run.resultFailure(tool, command.outcome.value);
-  }
-
-  respond(): Json {
-    return this.#failure === undefined ? { ok: true } : refusal(this.#failure);
-  }
-
-  done(): void {}
-
-  relay(): void {}
-
-  failed(): void {}
+function decisionDelivery(
+  run: RequestedRun,
+  item: string,
+  command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>,
+  by: Operator,
+): SentDelivery {
+  let failure: Failure | undefined;
+  const misfit = (tool: string): Failure | undefined =>
+    command.command === 'retry' || command.outcome.kind === 'didNotHappen'
+      ? undefined
+      : run.resultFailure(tool, command.outcome.value);
+  return {
+    ...UNHEARD,
+    item,
+    open() {
+      const pausedCalls = run.live?.heldCalls ?? [];
+      const call = pausedCalls.find(({ node }) => node === command.step);
+      failure = call === undefined ? notPaused(command.step, pausedCalls) : misfit(call.tool);
+      if (failure !== undefined) return undefined;
+      const head = { at: run.clock.now(), id: item, by: { ...by }, node: command.step };
+      return command.command === 'retry'
+        ? { kind: 'retryRequested', ...head }
+        : { kind: 'outcomeDecided', ...head, outcome: command.outcome };
+    },
+    respond: () => (failure === undefined ? { ok: true } : refusal(failure)),
+  };
 }
 
 /** Variables that a program sets, on their way into a run. */
-class VariablesDelivery implements SentDelivery {
-  declare readonly item?: string;
-  readonly #run: RequestedRun;
-  readonly #changes: JsonObject;
-  readonly #expectedVersion: Json | undefined;
-  readonly #sender: Sender | undefined;
-  #failure: Failure | undefined;
-
-  constructor(run: RequestedRun, { set = {}, expected_version }: JsonObject, { item, sender }: ItemSource) {
-    this.#run = run;
-    this.#changes = set as JsonObject;
-    this.#expectedVersion = expected_version;
-    this.#sender = sender;
-    if (item !== undefined) this.item = item;
-  }
-
-  open(): undefined {
-    const { values, version } = this.#run.variables ?? { values: {}, version: 0 };
-    this.#failure =
-      this.#expectedVersion !== undefined && this.#expectedVersion !== version
-        ? otherVersion(this.#expectedVersion, version)
-        : changeFailure(values, this.#changes);
-  }
-
-  respond(): Json {
-    if (this.#failure !== undefined) return refusal(this.#failure);
-    this.#run.setVariables(this.#changes);
-    return { ok: true };
-  }
-
-  done(response: Json): void {
-    this.relay(response);
-  }
-
-  relay(response: Json): void {
-    const { failure } = response as unknown as StoredResponse;
-    this.#sender?.resolve(failure === undefined ? { ok: true, accepted: true } : { ok: false, failure });
-  }
-
-  failed(): void {
-    this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: NOT_WRITTEN } });
-  }
+function variablesDelivery(
+  run: RequestedRun,
+  { set = {}, expected_version: expected }: JsonObject,
+  { item, sender }: ItemSource,
+): SentDelivery {
+  const changes = set as JsonObject;
+  let failure: Failure | undefined;
+  const relay = (response: Json): void => {
+    const { failure: refused } = response as unknown as StoredResponse;
+    sender?.resolve(refused === undefined ? { ok: true, accepted: true } : { ok: false, failure: refused });
+  };
+  return {
+    ...defined({ item }),
+    open() {
+      const { values, version } = run.variables ?? { values: {}, version: 0 };
+      failure =
+        expected !== undefined && expected !== version
+          ? otherVersion(expected, version)
+          : changeFailure(values, changes);
+      return undefined;
+    },
+    respond() {
+      if (failure !== undefined) return refusal(failure);
+      run.setVariables(changes);
+      return { ok: true };
+    },
+    done: relay,
+    relay,
+    failed: () => sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: NOT_WRITTEN } }),
+  };
 }
 
 function otherVersion(expected: Json, version: number): Failure {
@@ -469,28 +442,8 @@ function otherVersion(expected: Json, version: number): Failure {
 }
 
 /** An item that this process does not know. */
-class RefusedDelivery implements SentDelivery {
-  readonly item: string;
-  readonly #failure: Failure;
-
-  constructor(item: string, failure: Failure) {
-    this.item = item;
-    this.#failure = failure;
-  }
-
-  open(): undefined {
-    return undefined;
-  }
-
-  respond(): Json {
-    return refusal(this.#failure);
-  }
-
-  done(): void {}
-
-  relay(): void {}
-
-  failed(): void {}
+function refusedDelivery(item: string, failure: Failure): SentDelivery {
+  return { ...UNHEARD, item, open: () => undefined, respond: () => refusal(failure) };
 }
 
 function notPaused(step: string, pausedCalls: LiveActions['heldCalls']): Failure {
