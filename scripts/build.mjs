@@ -36,8 +36,8 @@ const ENTRIES = [
 
 const nameOf = (file) => normalizePath(relative(SOURCES, file)).replace(/\.ts$/, '');
 
-/** What a server imports. */
-const SERVER = ['index', 'runtime/index'];
+/** What a server imports, and what both versions of the protocol load with the first request. */
+const SERVER = ['index', 'runtime/index', 'runtime/transports/answer-request'];
 
 /** What a server loads with its first run. */
 const RUNS = [
@@ -55,7 +55,7 @@ const LAYERS = {
   tools: ['testing/upstream', 'runtime/tools/tool-context'],
   graph: ['formats/index'],
   builder: ['formats/builder/index', 'codegen/index'],
-  server: ['runtime/index'],
+  server: ['runtime/index', 'runtime/transports/answer-request'],
   runs: RUNS,
 };
 

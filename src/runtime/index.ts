@@ -60,7 +60,6 @@ export {
   type GuardOptions,
   guardProcess,
 } from './server/process.js';
-export type { UserQuestion } from './server/question-rounds.js';
 export {
   type BuiltWorkflow,
   type CheckedWorkflow,
@@ -127,6 +126,7 @@ export type {
   ResourceTemplateListing,
   ToolListing,
   ToolResult,
+  UserQuestion,
 } from './server/wire.js';
 export { faultCodes, ProtocolFault } from './server/wire.js';
 export type { CreateInstance, InstanceContext, InstanceOptions, InstanceScope } from './tools/instances.js';

@@ -1,7 +1,7 @@
 import type { Owner } from '../../decorators/context.js';
 import { isForOthers, needsPage } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import { bodyText } from '../../graph/printable-text.js';
 import { textOf } from '../engine/actions.js';
 import { agentItemOf } from '../engine/agent-loops.js';
@@ -13,36 +13,7 @@ import type { InspectedRun, RunStore, Waiter } from '../runs/run-store.js';
 import { type PromptMessage, withoutClosing } from '../trace/messages.js';
 import type { WorkflowTools } from './composite/workflow-tools.js';
 import { Seal } from './seal.js';
-import { faultCodes, ProtocolFault, type ToolResult } from './wire.js';
-
-/** A question to the user of a client: as a form of the protocol, on its page, or in both ways. */
-export interface UserQuestion {
-  readonly id: string;
-  readonly message: string;
-  /** Of the form. Missing where a form cannot have the answer, or does not prove that a person gives it. */
-  readonly schema?: JsonSchema;
-  /** The address of the page. Missing on a server without pages. */
-  readonly url?: string;
-}
-
-/** In which ways a client puts questions to its user. */
-interface AskingClient {
-  /** In forms. */
-  readonly canAsk: boolean;
-  /** By opening pages. */
-  readonly canOpen: boolean;
-}
-
-/** The questions that a client can put, each in the one way that it is put: as a form, or else on its page. */
-export function putBy(
-  { canAsk, canOpen }: AskingClient,
-  questions: readonly UserQuestion[],
-): readonly UserQuestion[] {
-  return questions.flatMap(({ schema, url, ...question }): readonly UserQuestion[] => {
-    if (canAsk && schema !== undefined) return [{ ...question, schema }];
-    return canOpen && url !== undefined ? [{ ...question, url }] : [];
-  });
-}
+import { type AskingClient, invalidState, putBy, type ToolResult, type UserQuestion } from './wire.js';
 
 /** What the user did with the page of a question: it was not opened yet, it was, or the user did not want to. */
 type PageState = 'asked' | 'opened' | 'refused';
@@ -219,13 +190,6 @@ export async function submitAll(
     else if (!moved.ok && moved.failure.code === 'ALREADY_SUBMITTED') throw invalidState();
   }
   return envelope;
-}
-
-/** The sentence of the protocol: why a state is refused does not reach its sender. */
-export function invalidState(): ProtocolFault {
-  return new ProtocolFault(faultCodes.invalidParams, 'Invalid or expired requestState', {
-    reason: 'invalid_request_state',
-  });
 }
 
 /** A question, and whether it is answered by accepting its form. */

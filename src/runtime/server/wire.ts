@@ -218,3 +218,39 @@ export type CacheSubject = 'lists' | { readonly uri: string };
 export interface CachingCaller {
   readonly auth?: object | undefined;
 }
+
+/** A question to the user of a client: as a form of the protocol, on its page, or in both ways. */
+export interface UserQuestion {
+  readonly id: string;
+  readonly message: string;
+  /** Of the form. Missing where a form cannot have the answer, or does not prove that a person gives it. */
+  readonly schema?: JsonSchema;
+  /** The address of the page. Missing on a server without pages. */
+  readonly url?: string;
+}
+
+/** In which ways a client puts questions to its user. */
+export interface AskingClient {
+  /** In forms. */
+  readonly canAsk: boolean;
+  /** By opening pages. */
+  readonly canOpen: boolean;
+}
+
+/** The questions that a client can put, each in the one way that it is put: as a form, or else on its page. */
+export function putBy(
+  { canAsk, canOpen }: AskingClient,
+  questions: readonly UserQuestion[],
+): readonly UserQuestion[] {
+  return questions.flatMap(({ schema, url, ...question }): readonly UserQuestion[] => {
+    if (canAsk && schema !== undefined) return [{ ...question, schema }];
+    return canOpen && url !== undefined ? [{ ...question, url }] : [];
+  });
+}
+
+/** The sentence of the protocol: why a state is refused does not reach its sender. */
+export function invalidState(): ProtocolFault {
+  return new ProtocolFault(faultCodes.invalidParams, 'Invalid or expired requestState', {
+    reason: 'invalid_request_state',
+  });
+}

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Client as StatelessClient } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StdioServerTransport as StatelessStdio } from '@modelcontextprotocol/server/stdio';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeTools } from '../../../scripts/bench/wire/start/registry.js';
 import { builtPackage } from '../../built-package.js';
@@ -33,7 +35,7 @@ Module.prototype.load = function (file) {
 register(${JSON.stringify(HOOKS)});`);
 
 /** The addresses of the modules that a server over stdio has loaded when it has listed its tools. */
-async function modulesOfServer(hasStore = false): Promise<readonly string[]> {
+async function modulesOfServer({ hasStore = false, isStateless = false } = {}): Promise<readonly string[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
   const store = hasStore ? [`sqlite:${path.join(folder, 'runs.db')}`] : [];
   const file = path.join(folder, 'tools.json');
@@ -45,9 +47,13 @@ async function modulesOfServer(hasStore = false): Promise<readonly string[]> {
     stderr += chunk.toString();
   });
   const ended = new Promise((resolve) => server.once('close', resolve));
-  const client = new Client({ name: 'test', version: '1.0.0' });
+  const info = { name: 'test', version: '1.0.0' };
   // Both ends of stdio read and write lines.
-  await client.connect(new StdioServerTransport(server.stdout as Readable, server.stdin as Writable));
+  const ends = [server.stdout as Readable, server.stdin as Writable] as const;
+  const versionNegotiation = { mode: { pin: '2026-07-28' } };
+  const client = isStateless ? new StatelessClient(info, { versionNegotiation }) : new Client(info);
+  if (client instanceof Client) await client.connect(new StdioServerTransport(...ends));
+  else await client.connect(new StatelessStdio(...ends));
   const { tools } = await client.listTools();
   server.kill('SIGKILL');
   await ended;
@@ -72,24 +78,31 @@ function sourcesOf(modules: readonly string[]): readonly string[] {
 
 describe('a server of the built package, up to its first list', () => {
   let modules: readonly string[] = [];
+  let stateless: readonly string[] = [];
   beforeAll(async () => {
-    modules = await modulesOfServer();
-  });
+    [modules, stateless] = await Promise.all([modulesOfServer(), modulesOfServer({ isStateless: true })]);
+  }, 60_000);
 
   test('loads few files of its own', () => {
-    expect([...ownOf(modules)].sort()).toEqual([
-      'chunks/authoring.js',
-      'chunks/builder.js',
-      'chunks/graph.js',
-      'chunks/server.js',
-      'chunks/tools.js',
-      'index.js',
-      'runtime/index.js',
-    ]);
+    const common = [
+      ...['authoring', 'builder', 'graph', 'server', 'tools'].map((name) => `chunks/${name}.js`),
+      ...['index.js', 'runtime/index.js'],
+    ];
+    const [others, othersOfStateless] = [modules, stateless].map((each) =>
+      ownOf(each).filter((file) => !common.includes(file)),
+    );
+    expect(ownOf(modules)).toEqual(expect.arrayContaining(common));
+    // The adapter of the era.
+    expect(sourcesOf(modules)).toContain('src/runtime/protocol/sdk1/connection.ts');
+    expect(sourcesOf(stateless)).toContain('src/runtime/protocol/sdk2/stateless.ts');
+    expect([others?.length, othersOfStateless?.length]).toEqual([3, 2]);
   });
 
-  test('loads no code of codegen, the builder, the command line and the pictures', () => {
-    const sources = sourcesOf(modules);
+  test.each([
+    ['2025-11-25', () => modules],
+    ['2026-07-28', () => stateless],
+  ])('loads no code of codegen, the builder, the command line and the pictures for %s', (_era, loaded) => {
+    const sources = sourcesOf(loaded());
     expect(sources).toContain('src/runtime/server/server.ts');
     // Descriptions of workflows name shapes of values, results have the texts for agents, and the server reports the errors of
     // the builder.
@@ -106,7 +119,7 @@ describe('a server of the built package, up to its first list', () => {
   });
 
   test('does not load Temporal, with a store in a file either', async () => {
-    const withStore = await modulesOfServer(true);
+    const withStore = await modulesOfServer({ hasStore: true });
     expect(withStore.filter((url) => /sqlite/i.test(url))).not.toEqual([]);
     expect([...modules, ...withStore].filter((url) => /temporal/i.test(url))).toEqual([]);
     expect(sourcesOf(withStore).filter((source) => source.startsWith('src/temporal/'))).toEqual([]);
@@ -121,5 +134,6 @@ describe('a server of the built package, up to its first list', () => {
     const unwanted =
       /\/node_modules\/(typescript|ts-morph|@ts-morph|ts-node|tinyglobby|hono|@hono|@modelcontextprotocol\/server)\/|StreamableHttp|^node:http/;
     expect(modules.filter((url) => unwanted.test(url))).toEqual([]);
+    expect(stateless.filter((url) => url.includes('/@modelcontextprotocol/sdk/'))).toEqual([]);
   });
 });

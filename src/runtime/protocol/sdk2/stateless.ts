@@ -19,12 +19,13 @@ import { clip, oneLine } from '../../../graph/printable-text.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
 import { ownerKey } from '../../runs/run/owner.js';
-import { invalidState, type QuestionRound } from '../../server/question-rounds.js';
+import type { QuestionRound } from '../../server/question-rounds.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import {
   type CacheSubject,
   FAILURE_META,
   faultCodes,
+  invalidState,
   ProtocolFault,
   type ToolResult,
 } from '../../server/wire.js';

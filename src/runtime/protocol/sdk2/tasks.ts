@@ -2,10 +2,9 @@ import { inputRequired, ProtocolErrorCode, type ServerContext } from '@modelcont
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import type { RequestContext } from '../../runs/request.js';
-import { putBy, type UserQuestion } from '../../server/question-rounds.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
-import { ProtocolFault } from '../../server/wire.js';
+import { ProtocolFault, putBy, type UserQuestion } from '../../server/wire.js';
 import { call, checkedParams, text } from '../../transports/answer-request.js';
 import { TASK_POLL_MS, taskFields } from '../../transports/messages.js';
 

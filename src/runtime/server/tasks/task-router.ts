@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { TaskStatus } from '../../trace/messages.js';
-import type { UserQuestion } from '../question-rounds.js';
+import type { UserQuestion } from '../wire.js';
 import { faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
 
 /** A run as a task. Times are in ms since the epoch. */
