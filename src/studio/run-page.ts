@@ -141,7 +141,7 @@ function question(path: string, action: RunView['actions'][number], options: Run
       : json(action.parameters as unknown as Json);
   const may = options.mayAnswer(answer_by);
   const permitted = describeAnswerers(answer_by ?? OWNER);
-  const who = html`<p class="soft">${may ? `You answer as ${options.reader}: ${permitted} may.` : `To be answered by ${permitted}.`}</p>`;
+  const who = html`<p class="soft">${may ? `For ${permitted}: you answer as ${options.reader}.` : `To be answered by ${permitted}.`}</p>`;
   const fields = may && action.schema !== undefined && answerFields(action, options);
   const refused = (action.refused_values ?? []).map(
     ({ problems }) => html`<p class="soft">Refused: ${problems.join('; ')}</p>`,

@@ -163,7 +163,7 @@ form button{flex:1 0 auto}
 }
 @media print{
 :root{color-scheme:light;--page:#fff;--sheet:#fff;--text:#000;--mute:#444;--rule:#bbb;--accent:#000}
-.bar,.skip,.filters,#operate,.card form,#link,.pages{position:absolute;visibility:hidden}
+header.bar,.skip,.filters,#operate,.card form,#link,.pages{position:absolute;visibility:hidden}
 main{display:block;padding:0;max-width:initial}
 section{margin-bottom:12px;break-inside:avoid-page}
 #steps,#log,#runs{break-inside:auto}

@@ -127,7 +127,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
   inBrowser('a question is answered where its reader may answer it', async () => {
     const run = await studio.start(GRAPHS.confirm, { amount: 9 });
     await open(`/runs/${run}`);
-    expect(await text('#waits')).toMatch(/Pay the bill\?.*You answer as .+: the owner of the run may\./s);
+    expect(await text('#waits')).toMatch(/Pay the bill\?.*For the owner of the run: you answer as .+\./s);
     await page.getByRole('button', { name: 'Yes' }).click();
     await page.locator('#head .status.completed').waitFor();
     expect(await text('#log')).toContain('actionSubmitted');
@@ -401,12 +401,13 @@ describe('the studio', { timeout: 120_000 }, async () => {
   });
 
   inBrowser('fits dark surroundings, and paper', async () => {
-    await open('/runs');
+    await open(`/runs/${await studio.start(GRAPHS.confirm, { amount: 4 })}`);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(16, 19, 24)');
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     expect(await page.evaluate(`getComputedStyle(document.body).color`)).toBe('rgb(0, 0, 0)');
     expect(await page.locator('header').isHidden()).toBe(true);
+    expect(await page.locator('.graph rect.bar:visible').count()).toBe(3);
     await page.emulateMedia({ media: null, colorScheme: null });
   });
 
