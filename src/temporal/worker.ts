@@ -24,6 +24,13 @@ export interface RunningWorker {
  */
 const STICKY_MS = 2_000;
 
+/**
+ * How long the interpreter may compute at once, in ms by the clock; the types of the SDK leave it out. Its default is 5 s, which
+ * pass on a busy machine before it got a processor: it is then ended in the middle, and Node 20 ends the process ("async hook
+ * stack has become corrupted").
+ */
+const COMPUTING = { isolateExecutionTimeout: 60_000 };
+
 /** Starts a worker in this process. Resolves when it is ready. */
 export async function startWorkerOf(
   { address, namespace, taskQueue, worker, dataConverter, bundlePath, ...connecting }: ResolvedOptions,
@@ -38,6 +45,7 @@ export async function startWorkerOf(
     const limit = await PayloadLimit.of(connection, { namespace, ...defined({ dataConverter }) });
     const running = await sdk.Worker.create({
       stickyQueueScheduleToStartTimeout: STICKY_MS,
+      ...COMPUTING,
       ...(typeof worker === 'object' ? worker : {}),
       ...{ connection, namespace, taskQueue, workflowBundle },
       dataConverter: withCompression(dataConverter),

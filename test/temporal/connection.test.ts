@@ -7,7 +7,8 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
@@ -65,7 +66,11 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
 
   test('has runs started and executed by a server with both', async () => {
     const store = temporal(options()).open(host.options);
+    const create = vi.spyOn(Worker, 'create');
     await store.open?.();
+    // On a busy machine 5 s pass in the midst of a task, and Node 20 ends the process.
+    expect(create).toHaveBeenCalledWith(expect.objectContaining({ isolateExecutionTimeout: 60_000 }));
+    create.mockRestore();
     const run = { owner: ada, graph: graph(chain(call('a'), done('out', step('a')))), input: {} };
     expect(envelopeIn(await store.start(run, host.waiter()))).toMatchObject({ result: 'a' });
     await store.close?.();
