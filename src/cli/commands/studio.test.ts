@@ -1,10 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { ask } from '../../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../runtime/engine/graph.fixture.js';
 import { SqliteOperator } from '../../runtime/runs/operate/sqlite-operator.js';
 import type { StoreOperator } from '../../runtime/runs/operate/store-operator.js';
 import type { ReadRun, StoredHead, StoreReader } from '../../runtime/runs/store/reader.js';
 import { ada, never } from '../../runtime/runs/store.fixture.js';
+import { definitionsOf } from '../../runtime/server/definitions.js';
+import type { StepwrightServer } from '../../runtime/server/stepwright-server.js';
+import { dataRegistry } from '../../runtime/tools/data-registry.js';
 import { runRef } from '../../runtime/tools/port.js';
 import { localAccess } from '../../studio/access.js';
 import { studioOf } from '../../studio/studio.js';
@@ -145,6 +148,22 @@ describe('a page for callers of a server', () => {
     expect([malformed.status, taken.status]).toEqual([422, 303]);
     expect(text).toContain('ada, as an operator: seen in the bank');
     expect(text).toMatch(/<h2>Result<\/h2><pre tabindex="0">\{\n {2}&quot;id&quot;: 7/);
+  });
+
+  test('starts a run as the user, who owns it', async () => {
+    await store.start(asking);
+    const registry = dataRegistry({ tools: [], graphs: [asking] });
+    const startRun = vi.fn(async () => ({ ok: true, envelope: { workflow_id: 'run-1' } }));
+    const server = async () => ({ startRun }) as unknown as StepwrightServer;
+    const projects = [{ file: 'a.registry.ts', definitions: definitionsOf(registry, {}), server }];
+    const studio = await studioFor(`sqlite:${store.path}`, projects);
+    const started = await studio.send('lea', 'asking', 'start', {}, 'workflows');
+    await studio.close();
+    expect([started.status, started.headers.get('location')]).toEqual([303, `/runs/${runRef('run-1')}`]);
+    expect(startRun).toHaveBeenCalledWith(
+      ...['asking', {}],
+      expect.objectContaining({ auth: expect.objectContaining({ extra: { sub: 'lea' } }) }),
+    );
   });
 
   test('is not served to other machines without authentication', async () => {
