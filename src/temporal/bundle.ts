@@ -1,6 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { WorkflowBundle } from '@temporalio/worker';
-import { programFile } from '../formats/own-files.js';
+import { packageVersion, programFile } from '../formats/own-files.js';
+import { StoreError } from '../runtime/runs/store/store-error.js';
+import { thrownText } from '../runtime/tools/exceptions.js';
 import { loadSdk } from './sdk.js';
 
 type Sdk = typeof import('@temporalio/worker');
@@ -27,7 +29,26 @@ export function bundleInterpreter(sdk: Sdk): Promise<WorkflowBundle> {
 /** Writes the interpreter to a file, for the option `bundlePath`. */
 export async function writeBundle(file: string): Promise<void> {
   const { code } = await bundleInterpreter(await loadSdk('worker'));
-  await writeFile(file, code);
+  await writeFile(file, code + versionLine());
+}
+
+/**
+ * The interpreter in a file that {@link writeBundle} has written.
+ *
+ * @throws StoreError for a file that cannot be read, or that another version has written.
+ */
+export async function writtenBundle(codePath: string): Promise<{ readonly codePath: string }> {
+  const code = await readFile(codePath, 'utf8').catch((error: unknown) => {
+    throw new StoreError('bundle', codePath, thrownText(error), error);
+  });
+  if (!code.endsWith(versionLine()))
+    throw new StoreError('bundle', codePath, `it is not of stepwright ${packageVersion()}`);
+  return { codePath };
+}
+
+/** The end of a bundle. */
+function versionLine(): string {
+  return `\n// stepwright ${packageVersion()}\n`;
 }
 
 function bundle(sdk: Sdk): Promise<WorkflowBundle> {

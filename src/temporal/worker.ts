@@ -4,7 +4,7 @@ import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
 import type { Log } from '../runtime/tools/log.js';
 import { activitiesOf } from './activities.js';
-import { bundleInterpreter } from './bundle.js';
+import { bundleInterpreter, writtenBundle } from './bundle.js';
 import { withCompression } from './compression.js';
 import type { ResolvedOptions } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
@@ -39,7 +39,9 @@ export async function startWorkerOf(
   const [sdk, activity] = await Promise.all([loadSdk('worker'), loadSdk('activity')]);
   useLog(sdk, options.log);
   const { tls, apiKey, metadata } = connecting;
-  const workflowBundle = bundlePath === undefined ? await bundleInterpreter(sdk) : { codePath: bundlePath };
+  const workflowBundle = await (bundlePath === undefined
+    ? bundleInterpreter(sdk)
+    : writtenBundle(bundlePath));
   const connection = await sdk.NativeConnection.connect({ address, ...defined({ tls, apiKey, metadata }) });
   try {
     const limit = await PayloadLimit.of(connection, { namespace, ...defined({ dataConverter }) });

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   connect,
   constants,
@@ -7,8 +8,10 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
@@ -90,4 +93,16 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
     },
     60_000,
   );
+
+  test.each([
+    ['is missing', undefined, /cannot be used \(ENOENT/],
+    ['is of another version', '// stepwright 0.0.9\n', /it is not of stepwright \d/],
+  ])('is not used with a bundle that %s', async (_what, text, why) => {
+    const folder = mkdtempSync(join(tmpdir(), 'stepwright-bundle-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const bundlePath = join(folder, 'interpreter.js');
+    if (text !== undefined) writeFileSync(bundlePath, text);
+    const store = temporal({ ...options(), bundlePath }).open(host.options);
+    await expect(store.open?.()).rejects.toThrow(why);
+  });
 });

@@ -19,6 +19,7 @@ export type StoreProblem =
   | 'closed'
   | 'name'
   | 'no_package'
+  | 'bundle'
   | 'unreachable'
   | 'unsupported';
 
@@ -59,6 +60,8 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
   closed: (path) => `the store '${path}' is closed`,
   name: (path, detail) => `'${path}' does not name a store: ${detail}`,
   no_package: (path, detail) => `the store needs '${path}', which could not be loaded: run \`${detail}\``,
+  bundle: (path, detail) =>
+    `the interpreter in '${path}' cannot be used (${detail}): write it again with writeBundle() of 'stepwright/temporal', or leave 'bundlePath' out`,
   unreachable: (path, detail) =>
     `the store '${path}' cannot be reached (${detail}): start its server, or correct its address, namespace, TLS or API key`,
   unsupported: (path, detail) => `the store '${path}' cannot do that: ${detail}`,
