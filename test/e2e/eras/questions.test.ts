@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { desk } from '../composite/fixture/registry.js';
-import { ask, returns, step, workflow } from '../composite/fixture/workflows.js';
+import { ask, returns, runs, step, workflow } from '../composite/fixture/workflows.js';
 import { listening, tokenOf } from '../composite/http.js';
 import { envelope, post, statelessClient } from './client.js';
 
@@ -88,6 +88,23 @@ describe('questions of a call', () => {
       expect(result).toMatchObject({ resultType: 'input_required', inputRequests: { 'sure#1': {} } });
     }
   });
+});
+
+test('a question is answered by the longest key that it can have', async () => {
+  // As deep as workflows are nested, and identifiers as long as they may be.
+  const id = 'ü'.repeat(128);
+  const graphs = [workflow('level1', [ask(id), returns(step(id, 'confirmed'))])];
+  for (let level = 2; level <= 5; level += 1)
+    graphs.push(workflow(`level${level}`, [runs(id, `level${level - 1}`, {}), returns(step(id))]));
+  const url = await listening(desk({ workflows: graphs.map((graph) => ({ graph })) }).server);
+  const asked = { name: 'w_level5' };
+  const { result } = await callRaw(url, asked, { 'mcp-name': 'w_level5' });
+  const [key = ''] = Object.keys(result?.inputRequests ?? {});
+  expect(key.split(id)).toHaveLength(6);
+  const inputResponses = { [key]: sure['sure#1'] };
+  const state = { requestState: result?.requestState, inputResponses };
+  const last = await callRaw(url, { ...asked, ...state }, { 'mcp-name': 'w_level5' });
+  expect(last.result).toMatchObject({ structuredContent: { result: true } });
 });
 
 describe('the state of a round', () => {
