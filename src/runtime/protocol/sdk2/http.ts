@@ -77,8 +77,8 @@ export class StatelessRequests implements StatelessHandler {
 
   #serverFor(request: Request | undefined): Server | McpServer {
     const received = request && this.#received.get(request);
-    const protocol = this.#servers.serverFor(received?.caller ?? {});
     const { method, params } = received?.message ?? {};
+    const protocol = this.#servers.serverFor(received?.caller ?? {}, method);
     if (method !== 'tools/call') return protocol;
     const schema = this.#server.inputSchemaOf(String(params?.name));
     return schema !== undefined && hasHeaders(schema) ? new HeaderServer(protocol, schema) : protocol;

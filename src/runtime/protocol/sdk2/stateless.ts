@@ -105,7 +105,8 @@ export class StatelessServers {
     this.#log = log;
   }
 
-  serverFor(caller: Caller): Server {
+  /** @param only the method of the one request that it answers. Default: all. */
+  serverFor(caller: Caller, only?: string): Server {
     const { info, instructions } = this.#server;
     const protocol = new TaskServer(info as Implementation, {
       capabilities: CAPABILITIES,
@@ -115,8 +116,9 @@ export class StatelessServers {
     });
     const answer = (request: { method: string; params?: unknown }, context: ServerContext) =>
       this.#answerWith(caller, request, context) as Promise<never>;
-    for (const method of METHODS) protocol.setRequestHandler(method, answer);
-    for (const method of [...TASK_METHODS, ...SKILL_METHODS])
+    const isAsked = (method: string): boolean => only === undefined || only === method;
+    for (const method of METHODS.filter(isAsked)) protocol.setRequestHandler(method, answer);
+    for (const method of [...TASK_METHODS, ...SKILL_METHODS].filter(isAsked))
       protocol.setRequestHandler(method, UNCHECKED, (params, context) => answer({ method, params }, context));
     return protocol;
   }
