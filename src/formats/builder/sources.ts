@@ -23,6 +23,7 @@ export type DataSource =
       readonly variables?: Readonly<Record<string, DataSource>>;
     };
 
+/** The text of a resource, or a link to it. */
 export type AddressedSource = Extract<DataSource, { kind: 'resource' | 'link' }>;
 
 /** A value that a model supplies for an argument of a tool. Made by {@link fromModel}. */
