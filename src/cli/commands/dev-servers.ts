@@ -99,7 +99,7 @@ export class DevServers {
     const server = await this.#spareFor(project);
     server.say({ kind: 'load', project, studio: this.#studio });
     if (!this.#reported(await server.next())) {
-      this.#spare = this.#fork(project);
+      this.#forkNext(project);
       return;
     }
     const isFirst = this.#current === undefined;
@@ -119,7 +119,12 @@ export class DevServers {
           `inspect it: npx @modelcontextprotocol/inspector --transport http --server-url ${report.url}\n`,
         );
     }
-    this.#spare = this.#fork(project);
+    this.#forkNext(project);
+  }
+
+  /** A process that starts after `stop` would keep this one alive. */
+  #forkNext(project: DevProject): void {
+    if (!this.#isStopped) this.#spare = this.#fork(project);
   }
 
   /** The page keeps its address, unless another program has taken it. */
