@@ -18,11 +18,16 @@ export const sdk1: ProtocolAdapter = {
   connectHttp: async (...connection) => (await loaded()).openHttpConnection(...connection),
 };
 
-let connections: Promise<typeof import('./connection.js')> | undefined;
+let connections:
+  | Promise<Pick<typeof import('./connection.js'), 'openConnection' | 'openHttpConnection'>>
+  | undefined;
 
 /** Loaded once: each request over HTTP without a session opens a connection. */
 function loaded(): NonNullable<typeof connections> {
-  connections ??= import('./connection.js');
+  connections ??= import('./connection.js').then(({ openConnection, openHttpConnection }) => ({
+    openConnection,
+    openHttpConnection,
+  }));
   return connections;
 }
 

@@ -6,7 +6,7 @@ import type { StatelessEra } from '../../transports/protocol-adapter.js';
 const FIRST_REVISION = '2026-07-28';
 
 /** Whether the `_meta` of a message has a revision: earlier eras have it elsewhere. */
-export function claimsStateless({ params }: Message): boolean {
+function claimsStateless({ params }: Message): boolean {
   const meta = params?._meta;
   return isJsonObject(meta) && 'io.modelcontextprotocol/protocolVersion' in meta;
 }
