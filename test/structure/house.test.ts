@@ -7,13 +7,13 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 135_415,
-  files: 639,
+  lines: 134_850,
+  files: 617,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
   small: 25,
-  chain: 30,
-  'chain-types': 52,
+  chain: 29,
+  'chain-types': 50,
   floors: 11,
   up: 0,
   names: 4,
