@@ -142,14 +142,14 @@ export class RunClient {
     const handle = this.#client.workflow.getHandle(workflowId);
     try {
       const nonce = randomUUID();
-      const send = (updateId: string | undefined) => {
-        const options = { args: [{ ...request, nonce }] as [RequestOf<N>], ...defined({ updateId }) };
+      const send = (updateId: string) => {
+        const options = { args: [{ ...request, nonce }] as [RequestOf<N>], updateId };
         const update = () => handle.executeUpdate<ResponseOf<N> & Nonce, [RequestOf<N>]>(name, options);
-        return this.#within(answerMs, update);
+        return this.#within(answerMs, () => this.#repeated(update));
       };
-      let answer = await send(updateIdOf(name, request));
+      let answer = await send(updateIdOf(name, request) ?? nonce);
       // An earlier refusal may not be true any more.
-      if (!answer.ok && answer.nonce !== nonce) answer = await send(undefined);
+      if (!answer.ok && answer.nonce !== nonce) answer = await send(nonce);
       const { nonce: _, ...response } = answer;
       return response as ResponseOf<N>;
     } catch (error) {
@@ -158,6 +158,22 @@ export class RunClient {
       // It is over, or it does not exist.
       if (!(error instanceof this.#sdk.WorkflowNotFoundError)) throw error;
       return this.look(workflowId, name, request);
+    }
+  }
+
+  /**
+   * Repeats an Update that Temporal dropped with the task of the workflow that took it: a task cannot end a run while a call
+   * returns. The next task has what the call returned.
+   */
+  async #repeated<T>(update: () => Promise<T>): Promise<T> {
+    for (let repeats = 0; ; repeats += 1) {
+      try {
+        return await update();
+      } catch (error) {
+        const { cause } = error as Error;
+        const isDropped = this.#sdk.isGrpcServiceError(cause) && Number(cause.code) === FAILED_PRECONDITION;
+        if (!isDropped || repeats === MAX_REPEATS) throw error;
+      }
     }
   }
 
@@ -320,6 +336,12 @@ function executionOf(info: Omit<WorkflowExecutionInfo, 'raw'>): RemoteExecution 
 /** Search attributes that Temporal itself sets. */
 const VERSIONING = { name: 'TemporalWorkflowVersioningBehavior', type: 'KEYWORD' } as const;
 const DEPLOYMENT = { name: 'TemporalWorkerDeploymentVersion', type: 'KEYWORD' } as const;
+
+/** Of the status codes of gRPC. */
+const FAILED_PRECONDITION = 9;
+
+/** How often an Update is sent again: where each task of a workflow fails, it takes no Update. */
+const MAX_REPEATS = 3;
 
 /** How long a request may take beside its wait for the run, in ms. */
 const GRACE_MS = 10_000;

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
-import { beforeAll, expect, inject, test } from 'vitest';
+import type { PayloadCodec } from '@temporalio/common';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import { ask } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
+import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
 import { nightlyTest } from '../nightly.js';
@@ -15,6 +18,47 @@ describeTemporal('without a worker', () => {
   test('a start is reported as not known to be taken', async () => {
     const start = host.start(graph(chain(call('a'))), {}, { answerMs: 0 });
     await expect(start).rejects.toThrow('Temporal gave no response');
+  });
+});
+
+describeTemporal('a run that is cancelled', () => {
+  const moments = new EventEmitter();
+  let connection: Connection;
+  let id = '';
+  const handle = () => new Client({ connection }).workflow.getHandle(workflowIdOf(id));
+  /** The call returns after the worker has computed the end of the run, and before Temporal knows of it. */
+  const codec: PayloadCodec = {
+    encode: async (payloads) => {
+      const isEnd = payloads.some(({ data }) => Buffer.from(data ?? []).includes('"status":"cancelled"'));
+      if (!isEnd) return payloads;
+      moments.emit('end');
+      const pending = async () => (await handle().describe()).raw.pendingActivities;
+      await expect.poll(pending, { timeout: 5_000 }).toEqual([]);
+      return payloads;
+    },
+    decode: async (payloads) => payloads,
+  };
+  const tool = async () => {
+    moments.emit('call');
+    await once(moments, 'end');
+    return ok('late');
+  };
+  const host = new TemporalHost({ 'tool-a': tool }, { dataConverter: { payloadCodecs: [codec] } });
+  beforeAll(async () => {
+    connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
+    await host.store.open?.();
+  });
+  afterAll(() => connection.close());
+
+  test('is so where a call returns at the same time', async () => {
+    const called = once(moments, 'call');
+    ({ workflow_id: id } = await host.start(graph(chain(call('a'), ask('sure'))), {}, { answerMs: 0 }));
+    await called;
+    const answer = await host.store.cancel(ada, id, {}, host.waiter());
+    expect(answer).toMatchObject({ ok: true, envelope: { status: 'cancelled' } });
+    const { events } = await handle().fetchHistory();
+    const failures = events?.map(({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message);
+    expect(failures).toContain('UnhandledCommand');
   });
 });
 
