@@ -9,8 +9,11 @@ import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
-import { nightlyTest } from '../nightly.js';
+import { isNightly } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
+
+/** A suite of the nightly run only: one without a test fails. */
+const describeNightly: typeof describeTemporal = isNightly ? describeTemporal : () => {};
 
 describeTemporal('without a worker', () => {
   const host = new TemporalHost({}, { worker: false });
@@ -82,7 +85,7 @@ describeTemporal('in the web page of Temporal', () => {
   });
 });
 
-describeTemporal('workers of a deployment that pins runs', () => {
+describeNightly('workers of a deployment that pins runs', () => {
   const address = inject('temporalAddress') ?? '';
   const deploymentName = `team-${randomUUID()}`;
   const taskQueue = randomUUID();
@@ -103,40 +106,36 @@ describeTemporal('workers of a deployment that pins runs', () => {
   const [first, second, again] = [hostOf('1'), hostOf('2'), hostOf('1')];
 
   // A worker that has stopped counts for minutes, and a list waits 10 s for its response.
-  nightlyTest(
-    'take the runs of their version, and a list names that of the others',
-    async () => {
-      const connection = await Connection.connect({ address });
-      const setCurrent = (buildId: string) =>
-        expect
-          .poll(() =>
-            connection.workflowService
-              .setWorkerDeploymentCurrentVersion({ namespace: 'default', deploymentName, buildId })
-              .then(() => 'set', String),
-          )
-          .toBe('set');
-      await first.store.open?.();
-      await setCurrent('1');
-      const asking = graph(chain(ask('sure')));
-      const { workflow_id: id } = await first.start(asking);
-      await second.store.open?.();
-      await setCurrent('2');
-      await first.store.close?.();
-      const { workflow_id: later } = await second.start(asking);
-      expect((await second.submit(later, true)).status).toBe('completed');
-      const list = async () => {
-        const name = `temporal://${address}/default?taskQueue=${taskQueue}`;
-        const { out } = await runs('list', '--json', '--store', name);
-        return JSON.parse(out).runs;
-      };
-      const needed = [{ kind: 'engine', name: `${deploymentName}:1` }];
-      await expect
-        .poll(list, { timeout: 40_000 })
-        .toContainEqual(expect.objectContaining({ run: runRef(id), missing_capabilities: needed }));
-      await again.store.open?.();
-      expect((await again.submit(id, true)).status).toBe('completed');
-      await connection.close();
-    },
-    90_000,
-  );
+  test('take the runs of their version, and a list names that of the others', async () => {
+    const connection = await Connection.connect({ address });
+    const setCurrent = (buildId: string) =>
+      expect
+        .poll(() =>
+          connection.workflowService
+            .setWorkerDeploymentCurrentVersion({ namespace: 'default', deploymentName, buildId })
+            .then(() => 'set', String),
+        )
+        .toBe('set');
+    await first.store.open?.();
+    await setCurrent('1');
+    const asking = graph(chain(ask('sure')));
+    const { workflow_id: id } = await first.start(asking);
+    await second.store.open?.();
+    await setCurrent('2');
+    await first.store.close?.();
+    const { workflow_id: later } = await second.start(asking);
+    expect((await second.submit(later, true)).status).toBe('completed');
+    const list = async () => {
+      const name = `temporal://${address}/default?taskQueue=${taskQueue}`;
+      const { out } = await runs('list', '--json', '--store', name);
+      return JSON.parse(out).runs;
+    };
+    const needed = [{ kind: 'engine', name: `${deploymentName}:1` }];
+    await expect
+      .poll(list, { timeout: 40_000 })
+      .toContainEqual(expect.objectContaining({ run: runRef(id), missing_capabilities: needed }));
+    await again.store.open?.();
+    expect((await again.submit(id, true)).status).toBe('completed');
+    await connection.close();
+  }, 90_000);
 });
