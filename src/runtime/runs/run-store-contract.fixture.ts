@@ -132,6 +132,16 @@ export function runStoreContract(
         expect(await ada.get(envelope.workflow_id)).toStrictEqual(envelope);
       });
 
+      test.each([
+        ['of null is null', { kind: 'literal', value: null }, { result: null }],
+        ['that is absent is missing', { kind: 'literal' }, {}],
+      ] as const)('of which the result %s remains so', async (_what, value, shown) => {
+        const ada = client();
+        const { workflow_id: id, definition } = await ada.start(graph([done('out', value)]));
+        const end = { workflow_id: id, definition, status: 'completed', actions: [], ...shown };
+        expect(await ada.get(id)).toStrictEqual(end);
+      });
+
       test('that fails reports the reason and what had succeeded', async () => {
         const { status, error } = await client().start(graph(chain(call('b'), call('fails'))));
         expect(status).toBe('failed');
