@@ -124,6 +124,16 @@ describeTemporal('an operator of runs on Temporal', () => {
     await expect.poll(async () => (await host.get(id)).status, { timeout: 10_000 }).toBe('cancelled');
     expect((await host.get(id)).error).toMatchObject({ undone: ['a'] });
     expect(named('undo')).toHaveLength(1);
+    const { id: other, ref: otherRef } = await start(asking);
+    await host.store.cancel(ada, other, {}, host.waiter());
+    const listed = async () => (await json('list', '--status', 'cancelled')).runs;
+    await expect.poll(listed, { timeout: 10_000 }).toMatchObject([
+      { run: otherRef, status: 'cancelled' },
+      { run: ref, status: 'cancelled' },
+    ]);
+    expect((await json('list', '--status', 'failed')).runs).toEqual([]);
+    expect(await json('show', ref)).toMatchObject({ status: 'cancelled', actions: [] });
+    expect(await json('show', otherRef)).toMatchObject({ status: 'cancelled', actions: [] });
   });
 
   test('has the calls made again that failed a run, with their keys', async () => {

@@ -39,6 +39,7 @@ const graphs: Readonly<Record<string, Graph>> = {
   loop: graph(
     chain(foreach('each', lit([1, 2, 3]), body([wait('nap', { durationMs: lit(20) }), count('a')]))),
   ),
+  cancelled: graph(chain(ask('sure'))),
   undone: graph(chain(call('a', {}, { compensate: undo('tool-a') }), ask('sure'))),
 };
 
@@ -66,7 +67,8 @@ describeTemporal('a replay', () => {
     const file = new URL(`${name}.bin`, folder);
     test('comes to the same commands', async () => {
       if (!existsSync(file) && process.env.CI !== 'true') {
-        const how = name === 'answer' ? 'answer' : name === 'undone' ? 'cancel' : undefined;
+        const isCancelled = name === 'undone' || name === 'cancelled';
+        const how = name === 'answer' ? 'answer' : isCancelled ? 'cancel' : undefined;
         writeFileSync(file, History.encode(await historyOf(of, how)).finish());
       }
       await replay(History.decode(readFileSync(file)));

@@ -7,6 +7,7 @@ import {
   condition,
   continueAsNew,
   defineUpdate,
+  patched,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
@@ -64,6 +65,7 @@ export class RunInWorkflow {
   #leaving = new AbortController();
   /** A move to another graph that an operator waits for. */
   #move: Move | undefined;
+  #endsCancelled = false;
   /** How many Updates have no response yet. */
   #open = 0;
   readonly #store: JournalRunStore;
@@ -162,10 +164,18 @@ export class RunInWorkflow {
     const answer = await this.#store.get(this.#run.owner, this.#run.run);
     if (!answer.ok) throw ApplicationFailure.nonRetryable(answer.failure.message, answer.failure.code);
     const { status, error, result = null } = answer.envelope;
-    if (status === 'cancelled') throw new CancelledFailure(error?.message ?? 'The run was cancelled');
+    if (status === 'cancelled') {
+      this.#endsCancelled = patched('end-cancelled');
+      throw new CancelledFailure(error?.message ?? 'The run was cancelled');
+    }
     const failure = error ?? this.#budget.excess('The result', 'result', { result });
     if (failure !== undefined) throw ApplicationFailure.nonRetryable(failure.message, failure.code);
     return result;
+  }
+
+  /** Whether the workflow has to end as cancelled, which the SDK does only where Temporal has cancelled it. */
+  get endsCancelled(): boolean {
+    return this.#endsCancelled;
   }
 
   /** Resolves when all requests have their responses. @throws where a replay differs from what was executed. */

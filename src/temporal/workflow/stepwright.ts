@@ -26,7 +26,10 @@ export async function stepwright(run: RunArguments): Promise<Json> {
   return CancellationScope.nonCancellable(() => current.end());
 }
 
-/** Queries are answered here: a handler of a Query must not return a promise, which the store does. */
+/**
+ * Queries are answered here: a handler of a Query must not return a promise, which the store does. A workflow of a run that a
+ * request has cancelled ends as cancelled here: the SDK would have it fail.
+ */
 export function interceptors(): WorkflowInterceptors {
   return {
     inbound: [
@@ -35,6 +38,18 @@ export function interceptors(): WorkflowInterceptors {
           if (host === undefined) throw new Error('the run has not started');
           return host.look(queryName, args);
         },
+      },
+    ],
+    internals: [
+      {
+        concludeActivation: ({ commands }, next) =>
+          next({
+            commands: commands.map((command) =>
+              command.failWorkflowExecution && host?.endsCancelled
+                ? { cancelWorkflowExecution: {} }
+                : command,
+            ),
+          }),
       },
     ],
   };
