@@ -29,7 +29,8 @@ export function bundleInterpreter(sdk: Sdk): Promise<WorkflowBundle> {
 /** Writes the interpreter to a file, for the option `bundlePath`. */
 export async function writeBundle(file: string): Promise<void> {
   const { code } = await bundleInterpreter(await loadSdk('worker'));
-  await writeFile(file, code + versionLine());
+  // Whatever follows the source map counts as a part of it.
+  await writeFile(file, code.replace(/(?=\n\/\/# sourceMappingURL=[^\n]*\s*$)/, versionLine()));
 }
 
 /**
@@ -41,14 +42,14 @@ export async function writtenBundle(codePath: string): Promise<{ readonly codePa
   const code = await readFile(codePath, 'utf8').catch((error: unknown) => {
     throw new StoreError('bundle', codePath, thrownText(error), error);
   });
-  if (!code.endsWith(versionLine()))
+  if (!code.includes(`${versionLine()}\n//# sourceMappingURL=`))
     throw new StoreError('bundle', codePath, `it is not of stepwright ${packageVersion()}`);
   return { codePath };
 }
 
-/** The end of a bundle. */
+/** What is before the source map of a bundle. */
 function versionLine(): string {
-  return `\n// stepwright ${packageVersion()}\n`;
+  return `\n// stepwright ${packageVersion()}`;
 }
 
 function bundle(sdk: Sdk): Promise<WorkflowBundle> {
