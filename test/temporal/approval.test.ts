@@ -122,9 +122,10 @@ describeTemporal('an expense on Temporal', () => {
       .toMatchObject({ status: 'completed', result: { payment: 'E-2' } });
     const kinds = readFileSync(join(folder, 'books.jsonl'), 'utf8').match(/"kind":"\w+"/g);
     expect(kinds).toEqual(['"kind":"reserved"', '"kind":"paid"']);
-    // The span of the call that was killed is lost.
+    // The span of the call that was killed is lost. A busy worker may lose its lease, and the call is repeated by its key.
     const request = recording.span('tools/call w_submit-expense').spanContext();
-    expect(spans().map(({ attributes: { 'stepwright.node.id': node }, ...span }) => [node, span])).toEqual(
+    const calls = spans().map(({ attributes: { 'stepwright.node.id': node }, ...span }) => [node, span]);
+    expect(calls.filter(([node], index) => calls.findIndex(([each]) => each === node) === index)).toEqual(
       [
         ['reserved', 'reserve-budget'],
         ['paid', 'pay-expense'],

@@ -10,7 +10,6 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Connection } from '@temporalio/client';
 import { afterAll, expect, inject, test } from 'vitest';
-import { builtPackage } from '../built-package.js';
 import { nightlyTest } from '../nightly.js';
 import { createNamespace } from './find-server.js';
 import { describeTemporal } from './host.js';
@@ -92,7 +91,7 @@ describeTemporal('commands on Temporal', () => {
   }
 
   async function run(...args: readonly string[]): Promise<{ code: unknown; out: string; err: string }> {
-    const child = spawn(process.execPath, [join(builtPackage(), 'dist/cli/main.js'), ...args], {
+    const child = spawn(process.execPath, [...CLI, ...args], {
       env,
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
