@@ -151,11 +151,11 @@ export function withRenames(
   const added = classes.filter(({ className }) => !formerNames.has(className));
   return diagnostics.map((each) => {
     const className = each.code === 'SW3007' ? each.params?.className : undefined;
-    const lost = former.find((known) => known.className === className && !currentNames.has(known.className));
-    if (lost === undefined) return each;
-    const ofKind = added.filter(({ kind }) => kind === lost.kind);
-    const [same, ...others] = ofKind.filter(({ file }) => file === lost.file);
-    const now = ofKind.find(({ name }) => name === lost.name) ?? (others.length === 0 ? same : undefined);
+    const previous = former.find((each) => each.className === className && !currentNames.has(each.className));
+    if (previous === undefined) return each;
+    const ofKind = added.filter(({ kind }) => kind === previous.kind);
+    const [same, ...others] = ofKind.filter(({ file }) => file === previous.file);
+    const now = ofKind.find(({ name }) => name === previous.name) ?? (others.length === 0 ? same : undefined);
     return now === undefined ? each : { ...each, hint: `was it renamed to \`${now.className}\`?` };
   });
 }

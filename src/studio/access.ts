@@ -23,7 +23,7 @@ export interface StudioAccess {
   userOf(token: string, request: Request): Promise<StudioUser | string>;
   /** Whether a printed address has the token. */
   readonly isPrinted: boolean;
-  /** What a reader without a token is told. */
+  /** What a reader without a token is shown. */
   readonly hint: Html;
   /** A secret of a user's forms: a page of another origin cannot read it. */
   formKeyOf(user: StudioUser): string;

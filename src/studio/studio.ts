@@ -313,8 +313,13 @@ class Visit {
     const { request, url } = this.#by;
     const { runs, closed } = this.#parts;
     const query = queryOf(url.searchParams);
-    const left = new AbortController();
-    const signal = AbortSignal.any([request.signal, closed, left.signal, AbortSignal.timeout(STREAM_MS)]);
+    const departure = new AbortController();
+    const signal = AbortSignal.any([
+      request.signal,
+      closed,
+      departure.signal,
+      AbortSignal.timeout(STREAM_MS),
+    ]);
     const look = async (): Promise<string> =>
       name === undefined ? digest(await runs.list(query)) : runs.versionOf(name);
     const partsNow = async (): Promise<readonly Part[]> => {
@@ -332,14 +337,14 @@ class Visit {
           yield `data: ${JSON.stringify(parts.map(({ id, content }) => ({ id, html: content.text })))}\n\n`;
       }
     };
-    return new Response(streamOf(messages(), left), {
+    return new Response(streamOf(messages(), departure), {
       headers: { ...HEADERS, 'content-type': 'text/event-stream' },
     });
   }
 }
 
 /** A stream that ends without an error where the store cannot be read: the browser connects again. */
-function streamOf(messages: AsyncGenerator<string>, left: AbortController): ReadableStream<Uint8Array> {
+function streamOf(messages: AsyncGenerator<string>, departure: AbortController): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {
@@ -348,7 +353,7 @@ function streamOf(messages: AsyncGenerator<string>, left: AbortController): Read
       else controller.enqueue(encoder.encode(value));
     },
     cancel() {
-      left.abort();
+      departure.abort();
     },
   });
 }

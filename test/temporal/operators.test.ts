@@ -285,9 +285,9 @@ describeTemporal('an operator of runs on Temporal', () => {
     const live = studio.follow('ada', `/live/runs/${ref}?at=`, 'status completed');
     const answer = { action: 'sure#1', 'json/confirmed': 'true' };
     const forbidden = await studio.send('lea', ref, 'answer', answer);
-    const taken = await studio.send('ada', ref, 'answer', answer);
+    const response = await studio.send('ada', ref, 'answer', answer);
     await live;
-    expect([forbidden.status, taken.status]).toEqual([422, 303]);
+    expect([forbidden.status, response.status]).toEqual([422, 303]);
     expect((await host.get(id)).status).toBe('completed');
     const cancelled = await studio.send('lea', otherRef, 'cancel', { reason: 'enough', compensate: '1' });
     expect(cancelled.status).toBe(303);

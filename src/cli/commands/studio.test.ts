@@ -92,9 +92,9 @@ describe('a page for callers of a server', () => {
     const studio = await served();
     const answer = { action: 'sure#1', 'json/confirmed': 'true' };
     const forbidden = await studio.send('ada', run, 'answer', answer);
-    const taken = await studio.send('lea', run, 'answer', answer);
+    const response = await studio.send('lea', run, 'answer', answer);
     await studio.close();
-    expect([forbidden.status, taken.status]).toEqual([422, 303]);
+    expect([forbidden.status, response.status]).toEqual([422, 303]);
     const principal = { kind: 'principal', subject: 'lea', roles: ['operator', 'lead'], person: true };
     expect(await eventsOf(run)).toContainEqual(
       expect.objectContaining({ kind: 'actionSubmitted', by: { kind: 'operator', name: 'lea', principal } }),
@@ -142,10 +142,10 @@ describe('a page for callers of a server', () => {
     await expect.poll(page).toContain('may have taken effect before its server stopped');
     const fields = { step: 'pay', how: 'happened', value: '{"id": 7}', reason: 'seen in the bank' };
     const malformed = await studio.send('ada', run, 'decide', { ...fields, value: '{' });
-    const taken = await studio.send('ada', run, 'decide', fields);
+    const response = await studio.send('ada', run, 'decide', fields);
     const text = await page();
     await studio.close();
-    expect([malformed.status, taken.status]).toEqual([422, 303]);
+    expect([malformed.status, response.status]).toEqual([422, 303]);
     expect(text).toContain('ada, as an operator: seen in the bank');
     expect(text).toMatch(/<h2>Result<\/h2><pre tabindex="0">\{\n {2}&quot;id&quot;: 7/);
   });

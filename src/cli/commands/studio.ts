@@ -10,7 +10,7 @@ import { withRoles } from '../../runtime/server/callers.js';
 import { definitionsOf } from '../../runtime/server/definitions.js';
 import type { StepwrightServer } from '../../runtime/server/stepwright-server.js';
 import { encodedLog } from '../../runtime/tools/log.js';
-import { LOCAL_HOSTS } from '../../runtime/transports/http/host-validation.js';
+import { LOCAL_HOSTS, urlHost } from '../../runtime/transports/http/host-validation.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
 import { bearerAccess, localAccess, type StudioAccess } from '../../studio/access.js';
 import { type StudioOptions, studioOf } from '../../studio/studio.js';
@@ -182,9 +182,7 @@ export async function listen(
   });
   const { port: actual } = http.address() as AddressInfo;
   return {
-    url: new URL(
-      `http://${host.includes(':') ? `[${host}]` : host}:${actual}/runs${access.isPrinted ? `?token=${token}` : ''}`,
-    ),
+    url: new URL(`http://${urlHost(host)}:${actual}/runs${access.isPrinted ? `?token=${token}` : ''}`),
     async close() {
       await studio.close();
       http.closeAllConnections();
@@ -199,7 +197,7 @@ const LOOPBACK = '127.0.0.1';
 function accessOf(options: ServedStudio['options'], { token, host }: StudioAddress): StudioAccess {
   const { auth, localRoles = [], log, logLevel } = options;
   if (host !== undefined && auth !== undefined) return bearerAccess(auth, options, encodedLog(log, logLevel));
-  if (host !== undefined && !isLoopback(host))
+  if (host !== undefined && !LOCAL_HOSTS.includes(urlHost(host)))
     throw new Misuse(
       `stepwright: \`--host ${host}\` needs \`auth\` in the options of the server: other machines reach the page, which shows and moves the runs of all callers. Name the options with \`--options FILE\`, or listen at ${LOOPBACK}`,
     );
@@ -207,13 +205,9 @@ function accessOf(options: ServedStudio['options'], { token, host }: StudioAddre
   return localAccess(token, { owner: { ...owner, person: true }, name: userInfo().username });
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 /** The names that a page is requested by: those of the server, or the address that it listens at. */
 function hostsOf({ allowedHosts }: ServedStudio['options'], host: string): readonly string[] {
-  return allowedHosts ?? [...LOCAL_HOSTS, host.includes(':') ? `[${host}]` : host];
+  return allowedHosts ?? [...LOCAL_HOSTS, urlHost(host)];
 }
 
 /** Serves until the process is asked to end. */

@@ -30,7 +30,7 @@ export interface CleanRun<Plan = object> {
 }
 
 /** The phase that is a whole run. */
-const RUN = 'run';
+const RUN = 'clean run';
 
 /**
  * The result of the last run of this name, if nothing that it has looked at is different since. It loads neither

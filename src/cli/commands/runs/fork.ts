@@ -46,7 +46,7 @@ export const forkRun = storeCommand(
 
 Starts a new run where RUN was after entry N of its log. It has the results of the steps up to there, and undoes nothing
 of what RUN did. Tools are stubbed: the new run goes on in this process until it is over or waits, and is not kept.
-With --real it is kept in the store, and a server that uses the store goes on with it: it repeats calls that RUN has
+With --real it is kept in the store, and a server that uses the store continues it: it repeats calls that RUN has
 made. RUN itself is not changed. ${RUN}
 
 Options:

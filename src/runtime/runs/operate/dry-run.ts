@@ -339,11 +339,11 @@ class DryRunSteps {
     answer: { readonly value: Json } | { readonly failure: Failure },
     stub: NonNullable<StubbedCall['stub']>,
   ): void {
-    const given =
+    const outcome =
       'value' in answer
         ? { answer: this.#mask.json(answer.value) }
         : { failure: maskedFailure(answer.failure, this.#mask) };
-    this.#add(node, { event: 'answered', ...given, stub });
+    this.#add(node, { event: 'answered', ...outcome, stub });
   }
 
   /** Takes the facts of the run, each once and in order. */

@@ -25,6 +25,11 @@ export interface HttpRefusal {
   readonly body: string;
 }
 
+/** An address or a name as URLs have it. */
+export function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 export const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
 /**

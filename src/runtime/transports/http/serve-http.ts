@@ -7,6 +7,7 @@ import { encodedLog } from '../../tools/log.js';
 import type { ProtocolAdapter } from '../protocol-adapter.js';
 import { startOrExit } from '../start-server.js';
 import { type HttpHandler, httpHandler } from './endpoint.js';
+import { urlHost } from './host-validation.js';
 import type { HttpSettings } from './http-options.js';
 
 /** Where a server listens. */
@@ -136,6 +137,6 @@ async function listen(http: Server, host: string, port: number): Promise<void> {
 
 function addressOf(http: Server, host: string, path: string): URL {
   const { port } = http.address() as AddressInfo;
-  const name = host.includes(':') ? `[${host}]` : host;
+  const name = urlHost(host);
   return new URL(`http://${name}:${port}${path}`);
 }
