@@ -4,13 +4,21 @@ import { onTestFinished } from 'vitest';
 /** The revision of the era without connections. */
 export const REVISION = '2026-07-28';
 
-/** A client of that revision; `elicitation` of its capabilities says whether it asks its user. */
-export async function statelessClient(url: URL, options: ClientOptions = {}): Promise<Client> {
+/**
+ * A client of that revision; `elicitation` of its capabilities says whether it asks its user.
+ *
+ * @param headers of all its requests.
+ */
+export async function statelessClient(
+  url: URL,
+  options: ClientOptions = {},
+  headers: Record<string, string> = {},
+): Promise<Client> {
   const client = new Client(
     { name: 'new', version: '1.0.0' },
     { versionNegotiation: { mode: { pin: REVISION } }, ...options },
   );
-  await client.connect(new StreamableHTTPClientTransport(url));
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   onTestFinished(() => client.close());
   return client;
 }
