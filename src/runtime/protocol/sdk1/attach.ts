@@ -14,7 +14,7 @@ import type { Registry } from '../../tools/registry.js';
 import type { ConnectOptions } from '../../transports/protocol-adapter.js';
 import { untypedServer } from '../../transports/start-server.js';
 
-/** A `Server` of `@modelcontextprotocol/sdk`, or an `McpServer`, which holds one. */
+/** A `Server` of `@modelcontextprotocol/sdk`, an `McpServer`, which holds one, or a `FastMCP`, which makes them. */
 export interface AttachableServer {
   readonly server?: object;
   connect(transport: never): Promise<unknown>;
@@ -57,7 +57,7 @@ const CURSOR = 'stepwright:';
  * While `stepwright pull` records the tools of the server (`STEPWRIGHT_PULL`), the server is left as it is.
  *
  * @returns the server of the registry, for `resourceUpdated`, `drain` and the like.
- * @throws AttachError when a name is in both, or the server is connected already; StaleRegistryError, RegistrationError,
+ * @throws AttachError when a name is in both, the server is connected already, or is not one of version 1 of the SDK; StaleRegistryError, RegistrationError,
  *   FactoriesError as `createServer` does; ServerStartError when `onStart` throws.
  * @example
  * ```ts
@@ -73,6 +73,10 @@ export async function attach<R extends Registry>(
   ...[options]: WithFactories<R, ServerSettings & ConnectOptions>
 ): Promise<StepwrightServer> {
   const host = (existing.server ?? existing) as Server;
+  if ('addTool' in existing || '_supportedProtocolVersions' in host)
+    throw new AttachError([
+      'it is one of `fastmcp` or `@modelcontextprotocol/server`, which make a server for each client: serve the registry, with its tools as steps by `serve(registry, { upstream: importTools({ NAME: server }) })`',
+    ]);
   const handlers = handlersOf(host);
   if (host.transport !== undefined)
     throw new AttachError(['the server is connected already: call attach before connect']);
@@ -107,7 +111,7 @@ export function handlersOf(host: object): Map<string, Handler> {
   const handlers: unknown = Reflect.get(host, '_requestHandlers');
   if (handlers instanceof Map) return handlers as Map<string, Handler>;
   throw new AttachError([
-    'this is not a Server or McpServer of @modelcontextprotocol/sdk 1.x: pass the object that you connect',
+    'this is not a Server or McpServer of @modelcontextprotocol/sdk: pass the object that you connect',
   ]);
 }
 

@@ -1,3 +1,4 @@
+import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { nearestName } from '../../../graph/names.js';
@@ -15,10 +16,12 @@ import { type AttachableServer, type Handler, handlersOf } from './attach.js';
 /**
  * The tools of servers of this process as steps of workflows, for the option `upstream` of `attach`, `serve` and
  * `createServer`. Calls go to the handlers of the server, without a connection: the tools keep their memory, and get the
- * caller of the run as `extra.authInfo`. Import after the tools are registered, and before `attach`.
+ * caller of the run, as `extra.authInfo`, `ctx.http.authInfo` or the `session` of `fastmcp`. Import after the tools are
+ * registered, and before `attach`.
  *
- * @param servers by the names that `stepwright pull` knows them by.
- * @throws AttachError for an object that is not a server of `@modelcontextprotocol/sdk` 1.x.
+ * @param servers by the names that `stepwright pull` knows them by: a `Server` or `McpServer` of
+ *   `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x, or a `FastMCP`.
+ * @throws AttachError for another object.
  * @example
  * ```ts
  * const upstream = importTools({ shop: mcp });
@@ -28,30 +31,35 @@ import { type AttachableServer, type Handler, handlersOf } from './attach.js';
 export function importTools(
   servers: Readonly<Record<string, AttachableServer>>,
 ): Required<Omit<UpstreamPort, 'onToolsChanged'>> {
-  const imported = new Map(Object.entries(servers).map(([name, server]) => [name, ownHandlers(server)]));
-  const ask = (
+  const imported = new Map(Object.entries(servers).map(([name, server]) => [name, sessionsOf(server)]));
+  const ask = async (
     server: string,
     tool: string,
     params: object,
     call: Partial<UpstreamCall>,
-  ): Promise<object> => {
-    const handlers = imported.get(server);
-    if (handlers === undefined) {
+  ): Promise<Readonly<Record<string, unknown>>> => {
+    const open = imported.get(server);
+    if (open === undefined) {
       const near = nearestName(server, [...imported.keys()]);
       throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.unknownServer(server, near));
     }
     const method = tool === '' ? 'tools/list' : 'tools/call';
-    const handler = handlers.get(method);
     const refused = (why: string) =>
       new UpstreamError(
         'E_UPSTREAM_REFUSED',
         upstreamTexts.refused(server, tool === '' ? method : tool, why),
       );
-    if (handler === undefined) throw refused('it has no tools: register them before `importTools`');
-    return handler({ method, params }, extraOf(call) as never).catch((error: unknown) => {
+    const { handlers, close } = await open(call.auth);
+    try {
+      const handler = handlers.get(method);
+      if (handler === undefined) throw new Error('it has no tools: register them before `importTools`');
+      return await handler({ method, params }, contextOf(method, call) as never);
+    } catch (error) {
       if (call.signal?.aborted) throw call.signal.reason;
       throw refused(reasonOf(error));
-    });
+    } finally {
+      await close?.();
+    }
   };
   return {
     async call({ server, tool }, input, call) {
@@ -62,7 +70,7 @@ export function importTools(
         ...defined({ 'stepwright/idempotencyKey': idempotencyKey }),
       };
       const params = { name: tool, arguments: structuredClone(input), _meta };
-      const result = (await ask(server, tool, params, call)) as Partial<UpstreamResult>;
+      const result: Partial<UpstreamResult> = await ask(server, tool, params, call);
       const { content = [], structuredContent, isError } = result;
       return { content, ...defined({ structuredContent }), isError: isError === true };
     },
@@ -77,22 +85,88 @@ export function importTools(
   };
 }
 
-/** The handlers of a server as they are now: those of `attach` would answer for the registry. */
-function ownHandlers(server: AttachableServer): ReadonlyMap<string, Handler> {
-  return new Map(handlersOf(server.server ?? server));
+/** What answers the requests of one caller. */
+interface ToolSession {
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly close?: () => Promise<void>;
 }
 
-/** What a handler gets beside the request. */
-function extraOf({ signal = new AbortController().signal, progress, auth }: Partial<UpstreamCall>): object {
+function sessionsOf(server: AttachableServer): (auth: AuthInfo | undefined) => Promise<ToolSession> {
+  // `fastmcp` makes a server of the SDK for each client, with the tools that the client may call.
+  if ('addTool' in server) return (auth) => sessionOfCall(server as unknown as FastServer, auth);
+  // As they are now: those of `attach` would answer for the registry.
+  const handlers = new Map(handlersOf(server.server ?? server));
+  return async () => ({ handlers });
+}
+
+/** A server of `fastmcp`. */
+interface FastServer {
+  connect(
+    transport: CallTransport,
+    session?: AuthInfo,
+  ): Promise<{ readonly server: object; close(): Promise<void> }>;
+}
+
+async function sessionOfCall(server: FastServer, auth: AuthInfo | undefined): Promise<ToolSession> {
+  const session = await server.connect(new CallTransport(), auth);
+  return { handlers: handlersOf(session.server), close: () => session.close() };
+}
+
+interface Message {
+  readonly jsonrpc: '2.0';
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: object;
+  readonly result?: object;
+}
+
+/** Introduces a client without capabilities to a session: without one it is not ready before a second has passed. */
+class CallTransport {
+  onmessage?: (message: Message) => void;
+  onclose?: () => void;
+  #isInitialized = (): void => {};
+
+  async start(): Promise<void> {
+    const initialized = new Promise<void>((resolve) => {
+      this.#isInitialized = resolve;
+    });
+    const clientInfo = { name: 'stepwright', version: '0.0.0' };
+    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+    this.onmessage?.({ jsonrpc: '2.0', id: 0, method: 'initialize', params });
+    await initialized;
+    this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  }
+
+  async send({ id, method }: Message): Promise<void> {
+    if (method === undefined) this.#isInitialized();
+    // A session asks again and again whether its client is there.
+    else if (id !== undefined) this.onmessage?.({ jsonrpc: '2.0', id, result: {} });
+  }
+
+  async close(): Promise<void> {
+    this.onclose?.();
+  }
+}
+
+const NO_CLIENT = 'it asks the client, and a step of a workflow has none: use `ask` in the workflow';
+
+/** What a handler gets beside the request: version 1 of the SDK reads the members themselves, version 2 those of `mcpReq`. */
+function contextOf(
+  method: string,
+  { signal = new AbortController().signal, progress, auth }: Partial<UpstreamCall>,
+): object {
+  const id = 'stepwright';
+  const caller = auth && { authInfo: { token: '', ...auth, scopes: [...auth.scopes] } };
+  const notify = async ({ method, params }: { readonly method: string; readonly params?: JsonObject }) => {
+    if (method !== 'notifications/progress' || params === undefined) return;
+    const { progress: done, total, message } = params as Readonly<Record<string, never>>;
+    progress?.(Number(done), total, message);
+  };
+  const refuse = () => Promise.reject(new Error(NO_CLIENT));
+  const asks = { send: refuse, elicitInput: refuse, requestSampling: refuse, requestState: () => undefined };
   return {
-    signal,
-    requestId: 'stepwright',
-    ...(auth === undefined ? {} : { authInfo: { token: '', ...auth, scopes: [...auth.scopes] } }),
-    async sendNotification({ method, params }: { readonly method: string; readonly params?: JsonObject }) {
-      if (method !== 'notifications/progress' || params === undefined) return;
-      const { progress: done, total, message } = params as Readonly<Record<string, never>>;
-      progress?.(Number(done), total, message);
-    },
-    sendRequest: () => Promise.reject(new Error('a step of a workflow has no client to ask')),
+    ...{ signal, requestId: id, sendNotification: notify, sendRequest: refuse, ...caller },
+    mcpReq: { id, method, signal, notify, log: async () => {}, ...asks },
+    http: caller,
   };
 }
