@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Owner } from '../../src/decorators/context.js';
@@ -6,10 +9,15 @@ import type { Graph } from '../../src/graph/model.js';
 import { sha256Hex } from '../../src/graph/sha256.js';
 import { planOf } from '../../src/plan/compile.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
+import { snapshot } from '../../src/runtime/engine/snapshot.js';
 import type { Submission } from '../../src/runtime/runs/actions/action.js';
+import { JournalRunStore, type RunStoreOptions } from '../../src/runtime/runs/journal-run-store.js';
 import type { Envelope } from '../../src/runtime/runs/run/envelope.js';
-import type { Waiter } from '../../src/runtime/runs/run-store.js';
-import { JournalFailedError } from '../../src/runtime/runs/store/journal.js';
+import { FILE_LIMITS, type RunStore, type Waiter } from '../../src/runtime/runs/run-store.js';
+import { JournalFailedError, type RunJournal } from '../../src/runtime/runs/store/journal.js';
+import { VolatileJournal } from '../../src/runtime/runs/store/local-journal.js';
+import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
+import { SqliteReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
 import { envelopeIn } from '../../src/runtime/runs/store.fixture.js';
 import type { CallContext, ToolOutcome } from '../../src/runtime/tools/port.js';
 import { withCompression } from '../../src/temporal/compression.js';
@@ -50,7 +58,7 @@ const variants: Readonly<Record<string, Variant>> = {
 
 /** A run of a random graph in its world, which its owner drives. */
 class RandomRun {
-  readonly #host: TemporalHost;
+  readonly #store: RunStore;
   readonly graph: Graph;
   readonly world: World;
   readonly owner: Owner;
@@ -60,9 +68,9 @@ class RandomRun {
   id = '';
 
   /** @param name of the attempt: what an earlier one has left does not reach it. */
-  constructor(host: TemporalHost, index: number, name: string) {
+  constructor(store: RunStore, index: number, name: string) {
     const { graph, world } = sampleAt(index);
-    this.#host = host;
+    this.#store = store;
     this.world = world;
     this.owner = { kind: 'principal', subject: name };
     // The safety of a tool is known by its name alone.
@@ -93,14 +101,17 @@ class RandomRun {
   }
 
   #waiter(): Waiter {
-    const waiter = this.#host.waiter();
-    return { ...waiter, request: { ...waiter.request, principal: this.owner } };
+    const { signal } = new AbortController();
+    const request = { signal, requestId: '1', progress: () => {}, principal: this.owner };
+    return { answerMs: 20_000, request };
   }
 
   /** Resolves when the run is over. */
   async drive(): Promise<Envelope> {
-    const { store } = this.#host;
-    const started = await store.start({ owner: this.owner, graph: this.graph, input: INPUT }, this.#waiter());
+    const started = await this.#store.start(
+      { owner: this.owner, graph: this.graph, input: INPUT },
+      this.#waiter(),
+    );
     let envelope = envelopeIn(started);
     this.id = envelope.workflow_id;
     const { cancel } = this.world;
@@ -116,14 +127,14 @@ class RandomRun {
       const open = envelope.actions.filter(({ type }) => type !== 'wait');
       if (looks > LOOKS || open.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       else for (const action of open) await this.#answer(action);
-      envelope = envelopeIn(await store.get(this.owner, this.id));
+      envelope = envelopeIn(await this.#store.get(this.owner, this.id));
     }
     await cancelling;
     return envelope;
   }
 
   #cancel(compensate: boolean): Promise<unknown> {
-    return this.#host.store.cancel(this.owner, this.id, { reason: 'enough', compensate }, this.#waiter());
+    return this.#store.cancel(this.owner, this.id, { reason: 'enough', compensate }, this.#waiter());
   }
 
   async #answer(action: Envelope['actions'][number]): Promise<void> {
@@ -134,17 +145,16 @@ class RandomRun {
     for (const { workflow_id } of children) await this.#work(workflow_id);
     if (children.length > 0) return;
     const submission = { actionId, ...this.#say(actionId, schema, action.type === 'step') };
-    await this.#host.store.submit(this.owner, this.id, submission, this.#waiter());
+    await this.#store.submit(this.owner, this.id, submission, this.#waiter());
   }
 
   /** One step of the agent of an item. */
   async #work(child: string): Promise<void> {
-    const { store } = this.#host;
-    const answer = await store.nextStep(this.owner, child, this.#waiter());
+    const answer = await this.#store.nextStep(this.owner, child, this.#waiter());
     if (!answer.ok || answer.next.status !== 'pending_step') return;
     const { step_id: stepId, schema } = answer.next.step;
     const submission = { stepId, ...this.#say(`${child} ${stepId}`, schema, false) };
-    await store.nextStep(this.owner, child, this.#waiter(), submission);
+    await this.#store.nextStep(this.owner, child, this.#waiter(), submission);
   }
 
   /** What the owner sends for an action: mostly what fits. */
@@ -183,8 +193,69 @@ function fitting(schema: unknown, number: number): JsonObject {
 
 type Log = readonly LoggedTransition[];
 
+/** A store, and the transitions of its runs, in the parts that it keeps. */
+interface Host {
+  readonly store: RunStore;
+  logsOf(run: RandomRun): Promise<readonly Log[]>;
+}
+
+/** A host in this process. */
+function localHost(
+  options: RunStoreOptions,
+  open: () => Promise<RunJournal>,
+  check: (run: RandomRun, log: Log) => void = () => {},
+): Host {
+  const logs = new Map<string, Log>();
+  const onTransition: RunJournal['onTransition'] = ({ facts, ...transition }, { run: { id } }) => {
+    const log = logs.get(id) ?? [];
+    logs.set(id, [...log, { ...transition, seq: log.length + 1, digest: digestOf(facts) }]);
+  };
+  const source = {
+    hasRuns: false,
+    open: async () => ({ journal: Object.assign(await open(), { onTransition }) }),
+  };
+  return {
+    store: new JournalRunStore(source, options),
+    async logsOf(run) {
+      const log = logs.get(run.id) ?? [];
+      check(run, log);
+      return [log];
+    },
+  };
+}
+
+/** Runs in a file. It leaves out events without an effect. */
+function fileHost(options: RunStoreOptions): Host {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-random-'));
+  const path = join(folder, 'runs.db');
+  let journal: SqliteJournal | undefined;
+  let reader: SqliteReader | undefined;
+  afterAll(async () => {
+    await journal?.close();
+    reader?.close();
+    rmSync(folder, { recursive: true });
+  });
+  return localHost(
+    { ...options, limits: FILE_LIMITS, holdsUnsafeCalls: true },
+    async () => {
+      journal = await SqliteJournal.open(path);
+      reader = await SqliteReader.open(path);
+      return journal;
+    },
+    ({ id, graph }, log) => {
+      const [head] = reader?.find(id) ?? [];
+      if (head === undefined) throw new Error('the file has no such run');
+      const entries = reader?.entries(head, 2, head.seq) ?? [];
+      const [first] = log;
+      expect(refold(graph, first === undefined ? [] : [first, ...entries]).rows).toEqual(
+        refold(graph, log).rows,
+      );
+    },
+  );
+}
+
 /** What the engine in this process comes to with the events of a run. */
-function refold(graph: Graph, log: Log) {
+function refold(graph: Graph, log: readonly Pick<LoggedTransition, 'start' | 'events'>[]) {
   const [first, ...others] = log;
   if (first?.start === undefined) throw new Error('the log does not begin with a start');
   const issued = new Map<string, number>();
@@ -201,7 +272,8 @@ function refold(graph: Graph, log: Log) {
     transition = advance(plan, transition.state, events);
     take();
   }
-  return { digests, issued, run: transition.state.run };
+  const { state } = transition;
+  return { digests, issued, run: state.run, rows: snapshot(state) };
 }
 
 describeTemporal('random graphs', () => {
@@ -215,7 +287,7 @@ describeTemporal('random graphs', () => {
   afterAll(() => client.connection.close());
 
   /** The transitions of a run, by the workflows that it has continued in. */
-  async function logsOf({ id }: RandomRun): Promise<readonly Log[]> {
+  async function remoteLogsOf({ id }: RandomRun): Promise<readonly Log[]> {
     const workflowId = workflowIdOf(id);
     const { raw } = await client.workflow.getHandle(workflowId).describe();
     const logs: Log[] = [];
@@ -228,7 +300,7 @@ describeTemporal('random graphs', () => {
     return logs;
   }
 
-  async function compare(run: RandomRun): Promise<readonly Log[]> {
+  async function compare({ logsOf }: Host, run: RandomRun): Promise<readonly Log[]> {
     const envelope = await run.drive();
     const logs = await logsOf(run);
     const { digests, issued, run: expected } = refold(run.graph, logs.flat());
@@ -276,13 +348,19 @@ describeTemporal('random graphs', () => {
       },
     );
 
-    const logsOfGraph = async (index: number): Promise<readonly Log[]> => {
+    const remote: Host = { store: host.store, logsOf: remoteLogsOf };
+    const others: Readonly<Record<string, Host>> = {
+      memory: localHost(host.options, async () => new VolatileJournal()),
+      file: fileHost(host.options),
+    };
+
+    const logsOfGraph = async (index: number, on: Host, of = 'Temporal'): Promise<readonly Log[]> => {
       for (let attempt = 1; ; attempt += 1) {
-        const named = `${index}-${attempt}`;
-        const run = new RandomRun(host, index, named);
+        const named = `${index}-${attempt}-${of}`;
+        const run = new RandomRun(on.store, index, named);
         runs.set(named, run);
         try {
-          return await compare(run);
+          return await compare(on, run);
         } catch (error) {
           // On a busy machine a request may get no response within 10 s.
           if (attempt === ATTEMPTS || !(error instanceof JournalFailedError)) throw error;
@@ -309,7 +387,9 @@ describeTemporal('random graphs', () => {
             const index = next;
             next += 1;
             try {
-              logs.push(...(await logsOfGraph(index)));
+              const local = Object.entries(others).map(([of, other]) => logsOfGraph(index, other, of));
+              const [own] = await Promise.all([logsOfGraph(index, remote), ...local]);
+              logs.push(...own);
             } catch (cause) {
               faults.push(new Error(`graph ${index}`, { cause }));
             }
