@@ -177,8 +177,8 @@ async function planRun(
   const patterns = { ...patternsOf(registries), specs: [] };
   const names = inputs === undefined ? '' : sourceNames(root, outputs, patterns);
   // Without states of files the keys of phases say nothing of their content.
-  const memo =
-    inputs === undefined ? new Memo() : session.memoOf(cache ? memoFile({ root, configFile }) : undefined);
+  const file = cache ? memoFile({ root, configFile }) : undefined;
+  const memo = inputs === undefined ? new Memo() : session.memoOf(file, registries.length > 1);
   const limits = { ...plan.value?.moduleLimits, ...moduleLimits };
   const run: RunContext = { root, limits, overlay, memo, states, isCached: cache, inputs, names };
   return { run, plan, registries };

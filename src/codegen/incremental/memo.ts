@@ -42,7 +42,7 @@ export interface MemoFile {
 
 export class Memo {
   readonly #file: MemoFile | undefined;
-  readonly #isLasting: boolean;
+  readonly #keepsObjects: boolean;
   readonly #entries = new Map<string, Entry>();
   /** Lines of the file whose entries were not asked for yet. */
   readonly #lines: Map<string, string>;
@@ -51,11 +51,11 @@ export class Memo {
 
   /**
    * @param file - default: it is not saved.
-   * @param isLasting - whether later runs of this process use it. Default false.
+   * @param keepsObjects - whether outputs without a JSON form are kept for later phases of this process. Default false.
    */
-  constructor(file?: MemoFile, isLasting = false) {
+  constructor(file?: MemoFile, keepsObjects = false) {
     this.#file = file;
-    this.#isLasting = isLasting;
+    this.#keepsObjects = keepsObjects;
     this.#lines = file === undefined ? new Map() : readLines(file);
   }
 
@@ -96,9 +96,9 @@ export class Memo {
     else this.#put(id, entry);
   }
 
-  /** Keeps an output that has no JSON form for later runs of this process. */
+  /** Keeps an output that has no JSON form, for later phases of this process. */
   keepObject(phase: string, subject: string, key: string, output: object): void {
-    if (this.#isLasting) this.#put(idOf(phase, subject), { key, reads: [], output, isObject: true });
+    if (this.#keepsObjects) this.#put(idOf(phase, subject), { key, reads: [], output, isObject: true });
   }
 
   /**

@@ -37,10 +37,13 @@ export class SessionMemory {
     this.#deferred.finish();
   }
 
-  /** @param file - missing for runs without a cache. */
-  memoOf(file: MemoFile | undefined): Memo {
+  /**
+   * @param file - missing for runs without a cache.
+   * @param isShared - whether several registries of the run read the same modules.
+   */
+  memoOf(file: MemoFile | undefined, isShared: boolean): Memo {
     const id = JSON.stringify([file?.folder, file?.name, file?.key]);
-    const memo = getOrInsert(this.#memos, id, () => new Memo(file, this.#isLasting));
+    const memo = getOrInsert(this.#memos, id, () => new Memo(file, this.#isLasting || isShared));
     return memo;
   }
 }

@@ -117,12 +117,12 @@ class ProjectSources implements SourceHost {
     const options =
       tsconfig === undefined ? DEFAULT_OPTIONS : readCompilerOptions(path.resolve(root, tsconfig), inputs);
     this.#compilerOptions = options;
-    const { memo, scope } = this.#memory;
+    const { memo } = this.#memory;
     this.#files = new ProjectFiles({
       ...{ root, overlay, inputs, target: options.target ?? ts.ScriptTarget.Latest },
       trees: {
-        recall: (file, state) => memo.recall(`tree ${scope}`, file, state),
-        keep: (file, state, source) => memo.keepObject(`tree ${scope}`, file, state, source),
+        recall: (file, state) => memo.recall('tree', file, state),
+        keep: (file, state, source) => memo.keepObject('tree', file, state, source),
       },
     });
     const { absolute, relative, isOwn } = this.#files;
