@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../test/nightly.js';
 import { type CheckEnvironment, checkGraph } from '../check/check-graph.js';
 import { printMermaid } from '../print/mermaid.js';
 import { printText } from '../print/text.js';
@@ -33,7 +34,7 @@ describe('any graph', () => {
         const copy = JSON.parse(JSON.stringify(graph)) as Graph;
         expect(checkGraph(copy, beside(copy, other))).toEqual(found);
       }),
-      { numRuns: 500 },
+      { numRuns: isNightly ? 500 : 150 },
     );
   });
 

@@ -8,6 +8,7 @@ import type { TypeSyntax } from '../../src/codegen/syntax.js';
 import { fingerprint } from '../../src/decorators/metadata.js';
 import type { SourceLocation } from '../../src/graph/source-location.js';
 import { importBuilt } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 import { createProject, type Project, runModule } from './project.fixture.js';
 
 const { readSchemas } = await importBuilt<typeof import('../../src/codegen/schemas/read-schemas.js')>(
@@ -170,7 +171,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(Object.keys(found.tools)).toEqual(['a-before.ts', 'c-between.ts', 'f-between.ts', 'h-after.ts']);
   });
 
-  test('reads a slow module', async () => {
+  nightlyTest('reads a slow module', async () => {
     const work = (ms: number) =>
       `{ const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000; };
         const end = cpuMs() + ${ms}; while (cpuMs() < end) {} }`;
@@ -198,7 +199,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     }
   });
 
-  test('reports no module for handles and memory of earlier ones', async () => {
+  nightlyTest('reports no module for handles and memory of earlier ones', async () => {
     const found = await read(
       {
         'a-hoards.ts': `export const kept = Buffer.alloc(250 * 2 ** 20, 1);\n${plain}`,
@@ -212,20 +213,23 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(Object.keys(found.tools)).toEqual(['a-hoards.ts', 'b-hoards.ts', 'c-leaves.ts', 'd-pauses.ts']);
   });
 
-  test('stops after five modules that timed out, and names the modules that it did not read', async () => {
-    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.ts`);
-    const hangs = `setInterval(() => {}, 1000); await new Promise(() => {});\n${plain}`;
-    const found = await read(Object.fromEntries(names.map((name) => [name, hangs])), {
-      limits: { waitMs: 300 },
-    });
-    expect(found.faults.map(({ at, text }) => `${at} ${text.slice(0, 6)}`)).toEqual([
-      ...names.slice(0, 5).map((name) => `${name} SW6005`),
-      'f.ts SW6015',
-    ]);
-    expect(found.faults[5]?.text).toBe(
-      'SW6015 `f.ts` and 1 more module were not read: 5 modules before were stopped at their limits',
-    );
-  });
+  nightlyTest(
+    'stops after five modules that timed out, and names the modules that it did not read',
+    async () => {
+      const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `${name}.ts`);
+      const hangs = `setInterval(() => {}, 1000); await new Promise(() => {});\n${plain}`;
+      const found = await read(Object.fromEntries(names.map((name) => [name, hangs])), {
+        limits: { waitMs: 300 },
+      });
+      expect(found.faults.map(({ at, text }) => `${at} ${text.slice(0, 6)}`)).toEqual([
+        ...names.slice(0, 5).map((name) => `${name} SW6005`),
+        'f.ts SW6015',
+      ]);
+      expect(found.faults[5]?.text).toBe(
+        'SW6015 `f.ts` and 1 more module were not read: 5 modules before were stopped at their limits',
+      );
+    },
+  );
 
   test('reports a process that cannot start, and no module', async () => {
     const found = await read({ 'a.ts': plain, 'b.ts': plain }, { limits: { memoryMb: 1 } });

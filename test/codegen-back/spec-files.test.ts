@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
 import { builtPackage, importBuilt, runCodegen } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 import { type Project, run, stepwright, tsc } from './project.fixture.js';
 import { createSpecProject, SPEC_FILES } from './spec-project.fixture.js';
 
@@ -263,7 +264,7 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     expect(validate(parse(book.replace('flightId:', 'flight:')))).toBe(false);
   });
 
-  test('give the same bytes elsewhere, and with line ends of Windows', async () => {
+  nightlyTest('give the same bytes elsewhere, and with line ends of Windows', async () => {
     const windows = Object.entries(SPEC_FILES).map(([file, text]) => [file, text.replaceAll('\n', '\r\n')]);
     const one = await begin();
     const other = await begin(Object.fromEntries(windows), '§ A path (with spaces)-');

@@ -19,6 +19,7 @@ import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 import type { Registry } from '../../src/runtime/tools/registry.js';
 import * as runtime from '../../src/runtime/tools/registry.js';
+import { isNightly } from '../nightly.js';
 import { PROPERTY_SEED } from '../property-seed.js';
 import { FIXTURES } from './fixture.js';
 import {
@@ -222,10 +223,12 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
   return JSON.parse(JSON.stringify(start(...Object.values(verbs)))) as Json;
 }
 
+const WORKFLOWS = isNightly ? 150 : 50;
+
 describe('generated workflows', { timeout: 120_000 }, () => {
   const seed = PROPERTY_SEED;
   // Sampled once for all tests: to generate workflows takes longer than to compile them.
-  const workflows = fc.sample(generatedWorkflow, { numRuns: 150, seed });
+  const workflows = fc.sample(generatedWorkflow, { numRuns: WORKFLOWS, seed });
 
   test('have no errors, and the same results as their source as plain TypeScript', async () => {
     const compiled = compile(workflows.map(({ steps }) => steps));
@@ -263,7 +266,10 @@ describe('generated workflows', { timeout: 120_000 }, () => {
   });
 
   test('report every injected fault, at its step', () => {
-    const puts = fc.sample(fc.tuple(fc.constantFrom(...faults), fc.nat()), { numRuns: 120, seed });
+    const puts = fc.sample(fc.tuple(fc.constantFrom(...faults), fc.nat()), {
+      numRuns: WORKFLOWS * 0.8,
+      seed,
+    });
     const spoilt = puts.map(([fault, at], which) => {
       const { steps } = workflows[which] as GeneratedWorkflow;
       const index = at % (steps.length - 1);
@@ -283,7 +289,7 @@ describe('generated workflows', { timeout: 120_000 }, () => {
 
   test('report all injected faults of one workflow', () => {
     const several = fc.tuple(fc.shuffledSubarray([...faults], { minLength: 2, maxLength: 4 }), fc.nat());
-    const spoilt = fc.sample(several, { numRuns: 80, seed }).map(([chosen, start], which) => {
+    const spoilt = fc.sample(several, { numRuns: WORKFLOWS * 0.5, seed }).map(([chosen, start], which) => {
       const { steps } = workflows[which] as GeneratedWorkflow;
       const places = steps.length - 1;
       const put = chosen.slice(0, places).map((fault, each) => ({ fault, at: (start + each) % places }));

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CompiledPrograms } from '../compiled-programs.js';
+import { nightlyTest } from '../nightly.js';
 import { type ConformanceTools, compileFixture, conformanceTools, servedFixture } from './tools.js';
 
 const found = conformanceTools();
@@ -64,14 +65,14 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
     expect(totals).toEqual({ passed: 44, failed: 0, failing: [] });
   });
 
-  test('passes the version of the suite to come', () => {
+  nightlyTest('passes the version of the suite to come', () => {
     const args = ['--url', server.url, '--requirements', '2025-11-25'];
     const totals = totalsOf(tools.run('conformance-next', 'server', args));
     process.stdout.write(`conformance 0.2.0-alpha.12: ${totals.passed} passed, ${totals.failed} failed\n`);
     expect(totals).toEqual({ passed: 80, failed: 0, failing: [] });
   });
 
-  test('passes the version of the suite to come for 2026-07-28, but for what the docs name', () => {
+  nightlyTest('passes the version of the suite to come for 2026-07-28, but for what the docs name', () => {
     const args = ['--url', server.url, '--requirements', '2026-07-28'];
     const totals = totalsOf(tools.run('conformance-next', 'server', args));
     process.stdout.write(
@@ -113,7 +114,7 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
       : [process.execPath, programs.file('main'), 'stdio'];
 
   describe.each(['stdio', 'http'])('serves others over %s', (transport) => {
-    test('the Inspector lists tools, gets a prompt and calls a tool', async () => {
+    nightlyTest('the Inspector lists tools, gets a prompt and calls a tool', async () => {
       const cli = tools.file('.bin/mcp-inspector');
       const inspect = async (...args: string[]) => {
         const { stdout } = await run(cli, ['--cli', ...targetOf(transport), ...args]);

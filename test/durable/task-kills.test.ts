@@ -12,7 +12,7 @@ import { addressOf } from './tool-call.js';
 
 const start = programOf('ledger-server');
 
-const KILLS = Number(process.env.KILLS ?? (isNightly ? 500 : 5));
+const KILLS = Number(process.env.KILLS ?? (isNightly ? 500 : 2));
 const SEED = Number(process.env.KILL_SEED ?? 1);
 
 /** Hosts that call one tool after the other, each call as a task. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { smoke } from '../nightly.js';
 import { ENGINE, type Engine } from '../oracle/drive.js';
 import { holdOn, RUNS, samplesOf, timeoutFor } from '../oracle/runs.js';
 import { faultsIn } from './claims.js';
@@ -21,13 +22,15 @@ describe('what a run says it did', () => {
   });
 });
 
+const MUTATIONS: readonly (readonly [string, () => Engine])[] = [
+  ['does not name what a roll-back cannot undo', forgetsUnnamed],
+  ['repeats the key of a call whose effect was undone', () => keepsGeneration('undone')],
+  ['repeats the key of a call whose effect may have been undone', () => keepsGeneration('unknown')],
+  ['forgets in a jump how to undo what starts over', jumpForgets],
+];
+
 describe('an engine would be caught that', () => {
-  test.each<[string, () => Engine]>([
-    ['repeats the key of a call whose effect was undone', () => keepsGeneration('undone')],
-    ['repeats the key of a call whose effect may have been undone', () => keepsGeneration('unknown')],
-    ['forgets in a jump how to undo what starts over', jumpForgets],
-    ['does not name what a roll-back cannot undo', forgetsUnnamed],
-  ])('%s', { timeout: timeoutFor(MOST_RUNS) }, (_name, engineOf) => {
+  test.each(smoke(MUTATIONS))('%s', { timeout: timeoutFor(MOST_RUNS) }, (_name, engineOf) => {
     expect(samplesOf(trialOf, MOST_RUNS).some((trial) => isCaught(engineOf(), trial))).toBe(true);
   });
 });

@@ -6,6 +6,7 @@ import { toolOf } from '../../src/infer/flights.fixture.js';
 import { inferOrder } from '../../src/infer/infer.js';
 import type { ToolDescription } from '../../src/infer/tool.js';
 import { cases } from '../golden/infer/cases.js';
+import { isNightly } from '../nightly.js';
 
 /** The names of the workflows of a draft, which has to load without an error, and the draft. */
 async function load(tools: readonly ToolDescription[]) {
@@ -69,7 +70,7 @@ describe('a draft of a spec file', () => {
         );
       }),
       {
-        numRuns: 300,
+        numRuns: isNightly ? 300 : 100,
         examples: [
           // A result that no reference can name.
           [

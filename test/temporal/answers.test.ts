@@ -8,7 +8,7 @@ import { workflowIdOf } from '../../src/temporal/protocol.js';
 import { isNightly } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
-const PAIRS = isNightly ? 1_000 : 20;
+const PAIRS = isNightly ? 1_000 : 5;
 
 describeTemporal('two answers at once', () => {
   const payments = new Map<string, number>();

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { compileProgram } from '../../scripts/compile-program.js';
 import type { RunStore } from '../../src/runtime/runs/run-store.js';
-import { isNightly, nightlyTest } from '../nightly.js';
+import { nightlyTest } from '../nightly.js';
 import { startServer, type TestServer, program as temporalProgram } from './find-server.js';
 import { describeTemporal } from './host.js';
 import { answerRun, resultOf, type Shared, startRun, storeOf } from './lanes.js';
@@ -89,8 +89,8 @@ describeTemporal('the effects of runs happen once, and no answer is lost', () =>
     process.stderr.write(`${ids.length} runs with ${entries.length} effects\n`);
   }
 
-  const WORKER_KILLS = isNightly ? 50 : 1;
-  test(
+  const WORKER_KILLS = 50;
+  nightlyTest(
     `when the worker is killed (${WORKER_KILLS} times)`,
     async () => {
       const shared = share();

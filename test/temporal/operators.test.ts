@@ -11,6 +11,7 @@ import { ada, codeOf, envelopeIn, ok } from '../../src/runtime/runs/store.fixtur
 import { runRef } from '../../src/runtime/tools/port.js';
 import { type CommandResponse, type RemoteMove, workflowIdOf } from '../../src/temporal/protocol.js';
 import { operatorOf } from '../../src/temporal/temporal-operator.js';
+import { nightlyTest } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 interface Metadata {
@@ -156,7 +157,7 @@ describeTemporal('an operator of runs on Temporal', () => {
     ).toEqual([...['toolReturned', 'toolFailed', 'retryRequested', 'retryRequested', 'toolReturned']]);
   });
 
-  test('forks a run that has continued in another workflow', async () => {
+  nightlyTest('forks a run that has continued in another workflow', async () => {
     const many = Array.from({ length: 30 }, (_, index) => call(`n${index}`, {}, { tool: 'tool-a' }));
     const { id, ref } = await start(graph(chain(...many, ask('sure'), call('b')), { name: 'long' }));
     await expect.poll(async () => (await host.get(id)).action?.step_id, { timeout: 20_000 }).toBe('sure');
@@ -296,22 +297,26 @@ describeTemporal('an operator of runs on Temporal', () => {
     await studio.close();
   });
 
-  test('sees which version of a worker a run waits for', async () => {
-    const left = new TemporalHost({ 'tool-a': tool('a') });
-    await left.store.open?.();
-    const { workflow_id: id } = await left.start(asking);
-    await left.store.close?.();
-    const name = store.replace(host.taskQueue, left.taskQueue);
-    const list = async () => JSON.parse((await runs('list', '--json', '--store', name)).out).runs;
-    await expect.poll(list, { timeout: 40_000 }).toMatchObject([
-      {
-        run: runRef(id),
-        missing_capabilities: [{ kind: 'engine', name: `stepwright ${packageVersion()}` }],
-      },
-    ]);
-    const { code, err } = await runs('show', id, '--store', name);
-    expect([code, err]).toEqual([2, expect.stringContaining('no worker shows the run')]);
-  }, 90_000);
+  nightlyTest(
+    'sees which version of a worker a run waits for',
+    async () => {
+      const left = new TemporalHost({ 'tool-a': tool('a') });
+      await left.store.open?.();
+      const { workflow_id: id } = await left.start(asking);
+      await left.store.close?.();
+      const name = store.replace(host.taskQueue, left.taskQueue);
+      const list = async () => JSON.parse((await runs('list', '--json', '--store', name)).out).runs;
+      await expect.poll(list, { timeout: 40_000 }).toMatchObject([
+        {
+          run: runRef(id),
+          missing_capabilities: [{ kind: 'engine', name: `stepwright ${packageVersion()}` }],
+        },
+      ]);
+      const { code, err } = await runs('show', id, '--store', name);
+      expect([code, err]).toEqual([2, expect.stringContaining('no worker shows the run')]);
+    },
+    90_000,
+  );
 
   test('learns what a store on Temporal does not do', async () => {
     for (const [command, why] of [

@@ -3,6 +3,7 @@ import type { Json } from '../../src/graph/json.js';
 import { ask, body, dict, parallel, required, undo } from '../../src/runtime/engine/constructs.fixture.js';
 import { again, call, chain, done, graph, input, lit, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
+import { nightlyTest } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 const MEGABYTE = 1_200_000;
@@ -82,15 +83,18 @@ describeTemporal('a value that Temporal does not take', () => {
     expect(calls).toEqual(['make', 'make']);
   });
 
-  test('as the state of a run that has to continue in another workflow ends the run, which is undone', async () => {
-    const more = Array.from({ length: 12 }, (_, index) => call(`a${index}`, {}, { tool: 'tool-a' }));
-    const last = ['left', 'right'].map((id) => call(`last-${id}`, { value: step(id) }, { tool: 'tool-a' }));
-    const answer = await start(chain(make('left', 1), make('right', 1), ...more, ...last));
-    const id = 'envelope' in answer ? answer.envelope.workflow_id : '';
-    await expect.poll(async () => (await host.get(id)).status).toBe('cancelled');
-    expect((await host.get(id)).error).toMatchObject({ code: 'E_STATE_SIZE' });
-    expect(calls.slice(-2)).toEqual(['undo', 'undo']);
-  });
+  nightlyTest(
+    'as the state of a run that has to continue in another workflow ends the run, which is undone',
+    async () => {
+      const more = Array.from({ length: 12 }, (_, index) => call(`a${index}`, {}, { tool: 'tool-a' }));
+      const last = ['left', 'right'].map((id) => call(`last-${id}`, { value: step(id) }, { tool: 'tool-a' }));
+      const answer = await start(chain(make('left', 1), make('right', 1), ...more, ...last));
+      const id = 'envelope' in answer ? answer.envelope.workflow_id : '';
+      await expect.poll(async () => (await host.get(id)).status).toBe('cancelled');
+      expect((await host.get(id)).error).toMatchObject({ code: 'E_STATE_SIZE' });
+      expect(calls.slice(-2)).toEqual(['undo', 'undo']);
+    },
+  );
 });
 
 describeTemporal('values that Temporal does not take together', () => {
@@ -100,20 +104,24 @@ describeTemporal('values that Temporal does not take together', () => {
   });
   beforeAll(() => host.store.open?.());
 
-  test('are sent one after the other', async () => {
-    const bodies = Object.fromEntries(
-      ['a', 'b', 'c', 'd'].map((id) => {
-        const copy = call(`copy-${id}`, { text: input('given') }, { tool: 'tool-copy' });
-        const length = call(`length-${id}`, { text: step(copy.id) }, { tool: 'tool-length' });
-        return [id, body(chain(copy, length), step(length.id))];
-      }),
-    );
-    const steps = [parallel('all', bodies), done('out', step('all', 'd'), { after: ['all'] })];
-    const given = large(1);
-    const run = await host.start(graph(steps, { inputs: [required('given')] }), { given });
-    await expect
-      .poll(async () => (await host.get(run.workflow_id)).status, { timeout: 50_000 })
-      .toBe('completed');
-    expect((await host.get(run.workflow_id)).result).toBe(given.length);
-  }, 60_000);
+  nightlyTest(
+    'are sent one after the other',
+    async () => {
+      const bodies = Object.fromEntries(
+        ['a', 'b', 'c', 'd'].map((id) => {
+          const copy = call(`copy-${id}`, { text: input('given') }, { tool: 'tool-copy' });
+          const length = call(`length-${id}`, { text: step(copy.id) }, { tool: 'tool-length' });
+          return [id, body(chain(copy, length), step(length.id))];
+        }),
+      );
+      const steps = [parallel('all', bodies), done('out', step('all', 'd'), { after: ['all'] })];
+      const given = large(1);
+      const run = await host.start(graph(steps, { inputs: [required('given')] }), { given });
+      await expect
+        .poll(async () => (await host.get(run.workflow_id)).status, { timeout: 50_000 })
+        .toBe('completed');
+      expect((await host.get(run.workflow_id)).result).toBe(given.length);
+    },
+    60_000,
+  );
 });

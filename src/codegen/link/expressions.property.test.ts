@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import { PROPERTY_SEED } from '../../../test/property-seed.js';
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
@@ -265,7 +266,7 @@ const STRICTER = [
 describe('lowerExpression', () => {
   test('keeps the meaning of the source in JavaScript', () => {
     const seed = PROPERTY_SEED;
-    const sources = fc.sample(source, { numRuns: 600, seed });
+    const sources = fc.sample(source, { numRuns: isNightly ? 600 : 200, seed });
     const scopes = fc.sample(fc.record(fields, { noNullPrototype: true }), { numRuns: 8, seed });
     const seen = { equal: 0, failed: 0, stricter: 0 };
     for (const [index, expr] of lowerAll(sources).entries()) {

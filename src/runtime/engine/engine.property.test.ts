@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonObject } from '../../graph/json.js';
@@ -31,7 +32,7 @@ import { outstanding } from './read.js';
 import { restore, snapshot } from './snapshot.js';
 import { rowsText, tablesOf, textOf } from './tables.fixture.js';
 
-const RUNS = { numRuns: 500 };
+const RUNS = { numRuns: isNightly ? 500 : 200 };
 
 const deadline = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },

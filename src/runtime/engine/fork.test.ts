@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import { compensate, undo } from './constructs.fixture.js';
@@ -28,6 +29,9 @@ function logOf(of: Graph, world: readonly Move[]): { readonly events: Event[]; r
   return { events, texts };
 }
 
+/** So many runs are forked. */
+const FORKS = isNightly ? 400 : 120;
+
 test('a log leads to the state that the run had after each of its events', () => {
   fc.assert(
     fc.property(fc.oneof(randomGraph, randomUndoGraph), moves, (of, world) => {
@@ -39,7 +43,7 @@ test('a log leads to the state that the run had after each of its events', () =>
         expect(rowsText(replay.state)).toBe(texts[index + 1]);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: isNightly ? 200 : 60 },
   );
 });
 
@@ -94,10 +98,10 @@ describe('a fork', () => {
         expect(owed.size).toBe(0);
         expect(state.run.status).not.toBe('running');
       }),
-      { numRuns: 400, seed: 7 },
+      { numRuns: FORKS, seed: 7 },
     );
-    expect(forks).toBeGreaterThan(200);
-    expect(undone).toBeGreaterThan(100);
+    expect(forks).toBeGreaterThan(FORKS / 2);
+    expect(undone).toBeGreaterThan(FORKS / 4);
   });
 
   test('fails the step of a `compensate` node that would undo a call of the other run, and names it', () => {

@@ -6,6 +6,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
+import { nightlyTest } from '../../nightly.js';
 import { type Answer, callOf, clientWith, failureIn, runIn } from '../composite/client.js';
 import { FILES, finish, promptsIn, SubAgent } from './agents.js';
 
@@ -100,49 +101,53 @@ function openIn({ structuredContent }: Answer): readonly OpenAction[] {
 
 const several = (type: string) => Array.from({ length: 25 }, () => type);
 
-test('fifty open actions are answered in any order by two agents, one of them after a kill', {
-  timeout: 120_000,
-}, async () => {
-  const store = storeFile();
-  const items = Array.from({ length: 50 }, (_, index) => `item-${index}`);
-  const one = await started(store);
-  const start = await callOf(one.client, 'start_workflow', { name: 'survey', inputs: { items } });
-  const workflow_id = runIn(start);
-  const commands = openIn(start);
-  expect(commands.map(({ parameters }) => parameters.command)).toEqual(items.map((item) => `look ${item}`));
-  const more = await callOf(one.client, 'start_workflow', { name: 'survey', inputs: { items: ['x'] } });
-  expect(failureIn(more)).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
-  const unnamed = await callOf(one.client, 'submit_result', { workflow_id, result: { exit_code: 0 } });
-  expect(failureIn(unnamed)).toMatchObject({ code: 'AMBIGUOUS_ACTION' });
+nightlyTest(
+  'fifty open actions are answered in any order by two agents, one of them after a kill',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const store = storeFile();
+    const items = Array.from({ length: 50 }, (_, index) => `item-${index}`);
+    const one = await started(store);
+    const start = await callOf(one.client, 'start_workflow', { name: 'survey', inputs: { items } });
+    const workflow_id = runIn(start);
+    const commands = openIn(start);
+    expect(commands.map(({ parameters }) => parameters.command)).toEqual(items.map((item) => `look ${item}`));
+    const more = await callOf(one.client, 'start_workflow', { name: 'survey', inputs: { items: ['x'] } });
+    expect(failureIn(more)).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    const unnamed = await callOf(one.client, 'submit_result', { workflow_id, result: { exit_code: 0 } });
+    expect(failureIn(unnamed)).toMatchObject({ code: 'AMBIGUOUS_ACTION' });
 
-  const answer = (client: Client, { action_id, parameters: { command, message } }: OpenAction) => {
-    const text = (command ?? message ?? '').replace('look ', '');
-    const result = command === undefined ? `saw ${text}` : { exit_code: 0, stdout: text };
-    return callOf(client, 'submit_result', { workflow_id, action_id, result });
-  };
-  for (const command of commands.slice(25).reverse()) await answer(one.client, command);
-  one.kill();
+    const answer = (client: Client, { action_id, parameters: { command, message } }: OpenAction) => {
+      const text = (command ?? message ?? '').replace('look ', '');
+      const result = command === undefined ? `saw ${text}` : { exit_code: 0, stdout: text };
+      return callOf(client, 'submit_result', { workflow_id, action_id, result });
+    };
+    for (const command of commands.slice(25).reverse()) await answer(one.client, command);
+    one.kill();
 
-  const agents = [(await started(store)).client, (await started(store)).client] as const;
-  const status = await callOf(agents[0], 'get_workflow_status', { workflow_id });
-  const open = openIn(status);
-  expect(open.map(({ type }) => type).sort()).toEqual([...several('prompt'), ...several('shell')]);
-  // Both agents answer half of what is open, and one gives an answer of the other again.
-  const half = (list: readonly OpenAction[], part: number) => list.filter((_, index) => index % 2 === part);
-  await Promise.all(
-    agents.map(async (client, part) => {
-      for (const action of half(open, part)) await answer(client, action);
-    }),
-  );
-  const [first] = open;
-  if (first === undefined) throw new Error('no action is open');
-  expect(failureIn(await answer(agents[1], first))).toBeUndefined();
-  const rest = openIn(await callOf(agents[1], 'get_workflow_status', { workflow_id }));
-  expect(rest.map(({ type }) => type)).toEqual(several('prompt'));
-  let end: Answer | undefined;
-  for (const action of rest) end = await answer(agents[1], action);
-  expect(end?.structuredContent).toMatchObject({
-    status: 'completed',
-    result: items.map((item) => `saw ${item}`),
-  });
-});
+    const agents = [(await started(store)).client, (await started(store)).client] as const;
+    const status = await callOf(agents[0], 'get_workflow_status', { workflow_id });
+    const open = openIn(status);
+    expect(open.map(({ type }) => type).sort()).toEqual([...several('prompt'), ...several('shell')]);
+    // Both agents answer half of what is open, and one gives an answer of the other again.
+    const half = (list: readonly OpenAction[], part: number) => list.filter((_, index) => index % 2 === part);
+    await Promise.all(
+      agents.map(async (client, part) => {
+        for (const action of half(open, part)) await answer(client, action);
+      }),
+    );
+    const [first] = open;
+    if (first === undefined) throw new Error('no action is open');
+    expect(failureIn(await answer(agents[1], first))).toBeUndefined();
+    const rest = openIn(await callOf(agents[1], 'get_workflow_status', { workflow_id }));
+    expect(rest.map(({ type }) => type)).toEqual(several('prompt'));
+    let end: Answer | undefined;
+    for (const action of rest) end = await answer(agents[1], action);
+    expect(end?.structuredContent).toMatchObject({
+      status: 'completed',
+      result: items.map((item) => `saw ${item}`),
+    });
+  },
+);

@@ -5,6 +5,7 @@ import { upstreamCassette } from 'stepwright/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
 import { createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
+import { nightlyTest } from '../../nightly.js';
 import { FIXTURE_TOOLS } from './server.fixture.js';
 
 const SECRET = 'a-token-that-is-not-recorded';
@@ -135,7 +136,7 @@ export const wrong = fixtureDoubles({ shout: () => 'no' });
     await offer(ANNOTATED);
   });
 
-  test('--check reports a cassette with other calls than the configuration', async () => {
+  nightlyTest('--check reports a cassette with other calls than the configuration', async () => {
     await configure({ echo: [{ text: 'hi' }, { text: 'ho' }], nothing: [{}], picture: [{}, { scale: 0 }] });
     const { code, stderr } = await cli('pull', '--check');
     expect(code).toBe(1);
@@ -176,25 +177,28 @@ export const wrong = fixtureDoubles({ shout: () => 'no' });
     });
   });
 
-  test('writes nothing if the server does not answer, or something else is in the place of the cassette', async () => {
-    await offer(ANNOTATED);
-    await configure({ crash: [{}] });
-    const before = await project.read(CASSETTE);
-    const lost = await cli('pull', '--record');
-    expect(lost.code).toBe(1);
-    expect(lost.stderr).toMatch(
-      /the connection to the upstream server 'fixture' ended during the call of 'crash'/i,
-    );
-    expect(await project.read(CASSETTE)).toBe(before);
-    await configure({ echo: [{ text: 'hi' }] });
-    await project.write({ [CASSETTE]: '{"mine": true}' });
-    const foreign = await cli('pull', '--record');
-    expect(foreign.code).toBe(1);
-    expect(foreign.stderr).toMatch(
-      /SW9004: `src\/upstream\/fixture\.cassette\.json` was not written by stepwright/,
-    );
-    expect(await project.read(CASSETTE)).toBe('{"mine": true}');
-  });
+  nightlyTest(
+    'writes nothing if the server does not answer, or something else is in the place of the cassette',
+    async () => {
+      await offer(ANNOTATED);
+      await configure({ crash: [{}] });
+      const before = await project.read(CASSETTE);
+      const lost = await cli('pull', '--record');
+      expect(lost.code).toBe(1);
+      expect(lost.stderr).toMatch(
+        /the connection to the upstream server 'fixture' ended during the call of 'crash'/i,
+      );
+      expect(await project.read(CASSETTE)).toBe(before);
+      await configure({ echo: [{ text: 'hi' }] });
+      await project.write({ [CASSETTE]: '{"mine": true}' });
+      const foreign = await cli('pull', '--record');
+      expect(foreign.code).toBe(1);
+      expect(foreign.stderr).toMatch(
+        /SW9004: `src\/upstream\/fixture\.cassette\.json` was not written by stepwright/,
+      );
+      expect(await project.read(CASSETTE)).toBe('{"mine": true}');
+    },
+  );
 
   test.each([
     [['--record', '--check'], /`--record` or `--check`, not both/],

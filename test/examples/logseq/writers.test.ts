@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { LogseqGraph } from '../../../examples/logseq/graph.js';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
-import { isNightly } from '../../nightly.js';
+import { isNightly, nightlyTest } from '../../nightly.js';
 import { temporaryGraph } from './temp-graph.js';
 
 const WRITES = isNightly ? 500 : 120;
@@ -56,41 +56,45 @@ test('a writer killed at any moment takes no acknowledged task with it, and leav
   expect(await filesOf(folder)).toEqual(['journals', 'journals/2026_01_12.md', 'pages', 'pages/Website.md']);
 });
 
-test('a crash before any file operation leaves a journal of whole lines and a graph that can be written', {
-  timeout: 240_000,
-}, async () => {
-  const crashed = new Set<string>();
-  for (let operation = 1; ; operation += 1) {
-    const folder = await temporaryGraph({
-      'pages/Website.md': '',
-      'journals/2026_01_12.md': '- TODO old\n  id:: old\n',
-    });
-    const { exit } = await runWriter(folder, 'a', 1, undefined, { last: 1, crashBefore: operation });
-    expect([0, null]).toContain(exit);
-    const left = await filesOf(folder);
-    crashed.add(left.filter((file) => /(^|\/)\./.test(file)).join(' '));
-    const place = await new LogseqGraph(folder).appendToJournal('2026-01-12', {
-      id: 'b-1',
-      text: 'TODO b-1',
-    });
-    const tasks = await tasksIn(folder);
-    expect([
-      ['b-1', 'old'],
-      ['a-1', 'b-1', 'old'],
-    ]).toContainEqual(tasks);
-    expect(place.line).toBe(tasks.length * 2 - 1);
-    expect(await filesOf(folder)).toEqual([
-      'journals',
-      'journals/2026_01_12.md',
-      'pages',
-      'pages/Website.md',
-    ]);
-    if (exit === 0) break;
-  }
-  // Some crash left each of the files that a writer makes for itself.
-  expect(crashed).toContain('.stepwright.lock');
-  expect(crashed).toContain('.stepwright.lock journals/.stepwright.tmp');
-});
+nightlyTest(
+  'a crash before any file operation leaves a journal of whole lines and a graph that can be written',
+  {
+    timeout: 240_000,
+  },
+  async () => {
+    const crashed = new Set<string>();
+    for (let operation = 1; ; operation += 1) {
+      const folder = await temporaryGraph({
+        'pages/Website.md': '',
+        'journals/2026_01_12.md': '- TODO old\n  id:: old\n',
+      });
+      const { exit } = await runWriter(folder, 'a', 1, undefined, { last: 1, crashBefore: operation });
+      expect([0, null]).toContain(exit);
+      const left = await filesOf(folder);
+      crashed.add(left.filter((file) => /(^|\/)\./.test(file)).join(' '));
+      const place = await new LogseqGraph(folder).appendToJournal('2026-01-12', {
+        id: 'b-1',
+        text: 'TODO b-1',
+      });
+      const tasks = await tasksIn(folder);
+      expect([
+        ['b-1', 'old'],
+        ['a-1', 'b-1', 'old'],
+      ]).toContainEqual(tasks);
+      expect(place.line).toBe(tasks.length * 2 - 1);
+      expect(await filesOf(folder)).toEqual([
+        'journals',
+        'journals/2026_01_12.md',
+        'pages',
+        'pages/Website.md',
+      ]);
+      if (exit === 0) break;
+    }
+    // Some crash left each of the files that a writer makes for itself.
+    expect(crashed).toContain('.stepwright.lock');
+    expect(crashed).toContain('.stepwright.lock journals/.stepwright.tmp');
+  },
+);
 
 interface Life {
   /** The last number that was acknowledged, or the one before the first. */

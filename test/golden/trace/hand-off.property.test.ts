@@ -5,13 +5,14 @@ import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
 import { isPaused, pauseFacts } from '../../../src/runtime/trace/paused-calls.js';
 import { storedLedger } from '../../../src/runtime/trace/stored-ledger.js';
 import { closingOf } from '../../../src/runtime/trace/trace.js';
+import { isNightly } from '../../nightly.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
 import { type Case, INPUT } from '../../oracle/random-graph.js';
 import { sample, sampleAt } from '../../oracle/runs.js';
 import { type Asked, CarriedOn, fits, givenTo, inputOf, isAbout, type Stopped, stop } from './carried-on.js';
 
 /** How many random graphs are tried. `STEPWRIGHT_SOAK_RUNS` asks for more. */
-const RUNS = Number(process.env.STEPWRIGHT_SOAK_RUNS ?? 1_500);
+const RUNS = Number(process.env.STEPWRIGHT_SOAK_RUNS ?? (isNightly ? 1_500 : 600));
 
 /** The index of the only graph to try, as a failure names it. Default: all are tried. */
 const ONLY = process.env.STEPWRIGHT_GRAPH;

@@ -5,6 +5,7 @@ import { hashGraph } from '../../../src/graph/canonical.js';
 import { pathKey, readKey } from '../../../src/graph/expression/traversal.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { registryOf as generated } from '../../e2e/server/fixture/registry-of.js';
+import { isNightly } from '../../nightly.js';
 import { cases } from './cases.js';
 import { registryOf, type Scenario } from './scenario.js';
 
@@ -22,6 +23,9 @@ const plain = Object.entries(cases).filter(
     !HAS_NO_ANSWER.test(name) &&
     !TAKES_TIME.test(JSON.stringify(graph)),
 );
+
+/** One case in so many is served. */
+const EACH = isNightly ? 1 : 3;
 
 /** A graph with keys in the one spelling that a server takes. */
 function canonical(graph: Graph): Graph {
@@ -79,7 +83,7 @@ async function answerOf(scenario: Scenario, settings: ServerSettings): Promise<s
 
 test('a workflow without tasks answers alike with a store and without one', { timeout: 90_000 }, async () => {
   const served: string[] = [];
-  for (const [name, scenario] of plain) {
+  for (const [name, scenario] of plain.filter((_, index) => index % EACH === 0)) {
     const without = await answerOf(scenario, {});
     if (without === undefined) continue;
     expect(await answerOf(scenario, { store: 'memory' }), name).toBe(without);
@@ -87,5 +91,5 @@ test('a workflow without tasks answers alike with a store and without one', { ti
     served.push(name);
   }
   // Servers refuse the others, such as those with functions that are not in a module.
-  expect(served.length).toBeGreaterThan(85);
+  expect(served.length).toBeGreaterThan(85 / EACH);
 });

@@ -4,11 +4,12 @@ import { planOf } from '../../../src/plan/compile.js';
 import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
 import { withoutClosing } from '../../../src/runtime/trace/messages.js';
 import { createTrace, type TraceObserver } from '../../../src/runtime/trace/trace.js';
+import { isNightly } from '../../nightly.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
 import type { Case } from '../../oracle/random-graph.js';
 import { hold } from '../../oracle/runs.js';
 
-const RUNS = 300;
+const RUNS = isNightly ? 300 : 100;
 
 /** Secret texts of the caller, which no other value contains. */
 const SECRETS = ['sesame-0815', 'sesame-4711', 'sesame-2342'];
