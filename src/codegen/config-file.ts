@@ -9,6 +9,7 @@ import { nearestName } from '../graph/names.js';
 import {
   AUTH_SETTINGS,
   HINT_SETTINGS,
+  IDENTITY_PROVIDER_SETTINGS,
   restSchema,
   UPSTREAM_SETTINGS,
   upstreamSchema,
@@ -253,7 +254,8 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 /** The settings that are allowed at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
-  if (path[0] === 'upstream' && path[2] === 'auth') return AUTH_SETTINGS;
+  if (path[0] === 'upstream' && path[2] === 'auth')
+    return path.length === 3 ? AUTH_SETTINGS : IDENTITY_PROVIDER_SETTINGS;
   if (path[0] === 'upstream' && path[2] === 'tools') return ['exclude'];
   if (path[0] === 'upstream') return path.length === 4 ? HINT_SETTINGS : UPSTREAM_SETTINGS;
   if (path[0] === 'domains') return DOMAIN_SETTINGS;

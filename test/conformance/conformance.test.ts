@@ -18,21 +18,6 @@ interface LaterClient {
   close(): Promise<void>;
 }
 
-/** Scenarios of extensions, with other credentials than a secret. They are not scored. */
-const OTHER_CREDENTIALS = [
-  'auth/client-credentials-jwt',
-  'auth/enterprise-managed-authorization',
-  'auth/dpop',
-  'auth/dpop-nonce',
-  'auth/wif-jwt-bearer',
-];
-
-/** Scenarios in which the server asks the client. */
-const ASKS = {
-  '2025-11-25': ['elicitation-sep1034-client-defaults'],
-  '2026-07-28': ['sep-2322-client-request-state'],
-};
-
 /** How a suite ended: its counts, and the scenarios with failures. */
 function totalsOf(output: string) {
   const [, passed, failed] = /Total: (\d+) passed, (\d+) failed/.exec(output) ?? [];
@@ -84,8 +69,8 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
   });
 
   test.each([
-    ['2025-11-25', [...OTHER_CREDENTIALS, ...ASKS['2025-11-25']]],
-    ['2026-07-28', [...OTHER_CREDENTIALS, ...ASKS['2026-07-28']]],
+    ['2025-11-25', ['elicitation-sep1034-client-defaults']],
+    ['2026-07-28', ['sep-2322-client-request-state']],
   ])(
     'has a client of upstream servers that passes the suite for %s, but for what the docs name',
     (revision, named) => {

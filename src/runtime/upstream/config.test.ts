@@ -6,6 +6,10 @@ import { UpstreamError } from './port.js';
 /** As a configuration has it. */
 const variable = (name: string): string => `$\{${name}}`;
 
+const withAuth = (auth: object) => ({
+  a: { url: 'https://example.com/mcp', auth: { issuer: 'https://auth.example.com', clientId: 'a', ...auth } },
+});
+
 describe('the configuration of upstream servers', () => {
   test.each([
     ['over stdio', { files: { command: 'node', args: ['server.js'], env: { TOKEN: 't' }, cwd: 'tools' } }],
@@ -29,6 +33,12 @@ describe('the configuration of upstream servers', () => {
           auth: { issuer: 'https://auth.example.com', clientId: 'a', clientSecret: 'b' },
         },
       },
+    ],
+    ['a client without credentials', withAuth({})],
+    ['a client with a secret and a key', withAuth({ clientSecret: 'a', privateKey: 'b' })],
+    [
+      'an identity provider without an ID token',
+      withAuth({ clientSecret: 'a', identityProvider: { issuer: 'b', clientId: 'c' } }),
     ],
     ['calls that are not objects', { a: { command: 'a', record: { read: ['a.txt'] } } }],
     ['a tool to record without a call', { a: { command: 'a', record: { read: [] } } }],
@@ -80,6 +90,32 @@ describe('variables', () => {
     const { server: resolved, secrets } = withEnvironment('a', server, env);
     expect(resolved).toMatchObject({ auth: { ...server.auth, issuer: 'https://example.com' } });
     expect(secrets).toEqual(['example.com', 'written out']);
+  });
+
+  test('are filled in for an identity provider, and lines of a key are secrets', () => {
+    const auth = {
+      ...{
+        issuer: 'https://as.example.com',
+        clientId: 'a',
+        privateKey: 'first-line-of-a-key\nsecond-line-of-a-key',
+      },
+      assertionFile: `/${variable('HOST')}/token`,
+      identityProvider: {
+        tokenEndpoint: `https://${variable('HOST')}`,
+        clientId: 'b',
+        clientSecret: 'of the provider',
+      },
+    };
+    const { server, secrets } = withEnvironment('a', { url: 'https://example.com/mcp', auth }, env);
+    expect(server).toMatchObject({
+      auth: {
+        assertionFile: '/example.com/token',
+        identityProvider: { tokenEndpoint: 'https://example.com' },
+      },
+    });
+    expect(secrets).toEqual([
+      ...['example.com', 'of the provider', 'first-line-of-a-key', 'second-line-of-a-key'],
+    ]);
   });
 
   test('of all servers are secrets, those of a server that lacks others as well', () => {

@@ -95,17 +95,63 @@ const stdioSchema = z.strictObject({
 
 const scope = z.string().min(1).exactOptional();
 
-const credentialsSchema = z.strictObject({
-  issuer: z
+const dpop = z
+  .boolean()
+  .exactOptional()
+  .describe('Whether tokens are bound to a key of this client (DPoP, RFC 9449). Default: false.');
+
+const identityProviderSchema = z.strictObject({
+  tokenEndpoint: z
     .string()
     .min(1)
-    .describe(`The address of the authorization server. The credentials are sent to no other. ${SECRETS}`),
-  clientId: z.string().min(1).describe(`Whom the authorization server knows. ${SECRETS}`),
-  clientSecret: z.string().min(1).describe(`The secret of the client. ${SECRETS}`),
-  scope: scope.describe(
-    'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
-  ),
+    .describe(`The address at which the identity provider exchanges tokens. ${SECRETS}`),
+  clientId: z.string().min(1).describe(`Whom the identity provider knows. ${SECRETS}`),
+  clientSecret: z.string().min(1).exactOptional().describe(`The secret of that client. ${SECRETS}`),
 });
+
+export const IDENTITY_PROVIDER_SETTINGS: readonly string[] = Object.keys(identityProviderSchema.shape);
+
+const credentialsSchema = z
+  .strictObject({
+    issuer: z
+      .string()
+      .min(1)
+      .describe(`The address of the authorization server. The credentials are sent to no other. ${SECRETS}`),
+    clientId: z.string().min(1).describe(`Whom the authorization server knows. ${SECRETS}`),
+    clientSecret: z.string().min(1).exactOptional().describe(`The secret of the client. ${SECRETS}`),
+    privateKey: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe(
+        `In the place of a secret: the key that the client signs with, in PEM (RFC 7523). ${SECRETS}`,
+      ),
+    assertionFile: z
+      .string()
+      .min(1)
+      .exactOptional()
+      .describe(
+        `A file with a token of the platform that the program runs on, which is exchanged for one of the authorization server (RFC 7523), relative to the project. ${SECRETS}`,
+      ),
+    identityProvider: identityProviderSchema
+      .exactOptional()
+      .describe(
+        'Exchanges the token of `assertionFile`, an ID token, for one that the authorization server trusts.',
+      ),
+    scope: scope.describe(
+      'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
+    ),
+    dpop,
+  })
+  .refine(({ clientSecret, privateKey }) => clientSecret === undefined || privateKey === undefined, {
+    error: 'has a `clientSecret` and a `privateKey`: leave out one of them',
+  })
+  .refine((auth) => auth.clientSecret ?? auth.privateKey ?? auth.assertionFile, {
+    error: 'needs a `clientSecret`, a `privateKey` or an `assertionFile`',
+  })
+  .refine(({ identityProvider, assertionFile }) => identityProvider === undefined || assertionFile, {
+    error: 'has an `identityProvider`: it needs the `assertionFile` with the ID token for it',
+  });
 
 const signInSchema = z
   .strictObject({
@@ -126,6 +172,7 @@ const signInSchema = z
         `The address of the authorization server. Default: the one that the server names. ${SECRETS}`,
       ),
     scope: scope.describe('Scopes to ask for, separated by spaces. Default: those that the server asks for.'),
+    dpop,
   })
   .refine(
     ({ clientId, clientSecret, issuer }) =>
@@ -284,7 +331,7 @@ function filledServer(
           ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
         };
   // It is one wherever it is from.
-  if ('url' in resolved && resolved.auth?.clientSecret !== undefined) secrets.add(resolved.auth.clientSecret);
+  for (const secret of 'url' in resolved ? credentialsIn(resolved.auth) : []) secrets.add(secret);
   return {
     server: resolved,
     secrets: [...secrets],
@@ -294,10 +341,22 @@ function filledServer(
 }
 
 function authOf({ auth }: HttpUpstream, filled: (text: string) => string): Pick<HttpUpstream, 'auth'> {
-  if (auth === undefined) return {};
-  const texts = Object.entries(auth).map(([key, value]) => [
-    key,
-    typeof value === 'string' && key !== 'scope' ? filled(value) : value,
-  ]);
-  return { auth: Object.fromEntries(texts) };
+  return auth === undefined ? {} : { auth: textsOf(auth, filled) };
+}
+
+function textsOf<T extends object>(settings: T, filled: (text: string) => string): T {
+  const texts = Object.entries(settings).map(([key, value]) => {
+    if (typeof value === 'object') return [key, textsOf(value, filled)];
+    return [key, typeof value === 'string' && key !== 'scope' ? filled(value) : value];
+  });
+  return Object.fromEntries(texts);
+}
+
+/** The texts that identify a client. A key is shown a line at a time where it is shown at all. */
+function credentialsIn(auth: HttpUpstream['auth']): readonly string[] {
+  if (auth === undefined) return [];
+  if ('signIn' in auth) return auth.clientSecret === undefined ? [] : [auth.clientSecret];
+  const { clientSecret, privateKey = '', identityProvider } = auth;
+  const lines = privateKey.split(/\r?\n/).filter((line) => line.length >= SHORTEST_SECRET);
+  return [clientSecret, identityProvider?.clientSecret, ...lines].filter((secret) => secret !== undefined);
 }

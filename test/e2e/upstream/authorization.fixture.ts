@@ -8,6 +8,8 @@ export interface AuthorizationFixture extends Protection {
   /** The requests for tokens: whether the client was known, and the parameters. */
   readonly requests: readonly { readonly isKnown: boolean; readonly params: Record<string, string> }[];
   readonly tokens: readonly string[];
+  /** The DPoP proofs of requests for tokens. */
+  readonly proofs: readonly string[];
   /** The headers of all requests. */
   readonly headers: readonly IncomingHttpHeaders[];
   /** Breaks the connections of all further requests. */
@@ -17,13 +19,19 @@ export interface AuthorizationFixture extends Protection {
   close(): Promise<void>;
 }
 
+/**
+ * @param isAlsoKnown who else is known, by the parameters of a request for a token. It is an identity provider too, which exchanges
+ *   every token that is known.
+ */
 export async function authorizationFixture(
   clientId: string,
   clientSecret: string,
+  isAlsoKnown: (params: Readonly<Record<string, string>>) => boolean = () => false,
 ): Promise<AuthorizationFixture> {
   const requests: { isKnown: boolean; params: Record<string, string> }[] = [];
   const tokens: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
+  const proofs: string[] = [];
   let fails = false;
   const valid = new Set<string>();
   /** The code challenges of codes. */
@@ -81,16 +89,27 @@ export async function authorizationFixture(
       ? params.client_id === 'registered' &&
         (grant === 'refresh_token' ||
           createHash('sha256').update(verifier).digest('base64url') === codes.get(code))
-      : request.headers.authorization === credentials;
+      : request.headers.authorization === credentials || isAlsoKnown(params);
     requests.push({ isKnown, params });
     if (!isKnown)
       return answer(401, { error: 'invalid_client', error_description: 'the client is not known' });
+    if (grant === 'urn:ietf:params:oauth:grant-type:token-exchange') {
+      const issued_token_type = 'urn:ietf:params:oauth:token-type:id-jag';
+      return answer(200, {
+        access_token: `exchanged-${params.subject_token}`,
+        issued_token_type,
+        token_type: 'N_A',
+      });
+    }
     const token = `granted-token-${tokens.length + 1}`;
     tokens.push(token);
-    valid.add(`Bearer ${token}`);
+    const { dpop: proof } = request.headers;
+    const scheme = proof === undefined ? 'Bearer' : 'DPoP';
+    if (proof !== undefined) proofs.push(String(proof));
+    valid.add(`${scheme} ${token}`);
     const more = isOfPerson ? { refresh_token: `refresh-token-${tokens.length}` } : {};
     if (isOfPerson) refreshTokens.add(`refresh-token-${tokens.length}`);
-    answer(200, { access_token: token, token_type: 'bearer', expires_in: 3600, ...more });
+    answer(200, { access_token: token, token_type: scheme, expires_in: 3600, ...more });
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const { port } = http.address() as AddressInfo;
@@ -99,6 +118,7 @@ export async function authorizationFixture(
     accepts: (authorization) => authorization !== undefined && valid.has(authorization),
     requests,
     tokens,
+    proofs,
     headers,
     fail: () => {
       fails = true;

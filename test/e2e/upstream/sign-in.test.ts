@@ -82,6 +82,19 @@ describe('a person who signs in', () => {
     ]);
   });
 
+  test('has tokens that are bound to one key in all programs', async () => {
+    const { authorization, calls } = await protectedServer({ dpop: true });
+    await signIn();
+    expect([await calls()('a'), await calls()('b')]).toEqual(['a', 'b']);
+    authorization.expire();
+    expect(await calls()('c')).toBe('c');
+    const keys = authorization.proofs.map((proof) => {
+      const [head = ''] = proof.split('.');
+      return JSON.parse(Buffer.from(head, 'base64url').toString()).jwk;
+    });
+    expect(keys).toEqual([keys[0], keys[0]]);
+  });
+
   test('may have several programs renew a token at the same time', async () => {
     const { authorization, calls } = await protectedServer();
     await signIn();

@@ -1,31 +1,32 @@
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { homedir } from 'node:os';
+import { createPrivateKey, type KeyObject, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import {
   auth as authorize,
   ClientCredentialsProvider,
+  createPrivateKeyJwtAuth,
+  type DpopKeyPair,
+  DpopSession,
   discoverOAuthServerInfo,
   extractWWWAuthenticateParams,
   type FetchLike,
   fetchToken,
+  generateDpopKeyPair,
   type OAuthClientInformationContext,
   type OAuthClientMetadata,
   type OAuthClientProvider,
   type OAuthDiscoveryState,
+  requestJwtAuthorizationGrant,
   type StoredOAuthClientInformation,
   type StoredOAuthTokens,
   selectResourceURL,
+  withDpop,
 } from '@modelcontextprotocol/client';
 import { defined } from '../../../graph/defined.js';
-import { clip } from '../../../graph/printable-text.js';
-import { sha256Hex } from '../../../graph/sha256.js';
-import type { ClientCredentials, Environment, HttpUpstream, SignIn } from '../../upstream/config.js';
+import type { ClientCredentials, HttpUpstream, SignIn } from '../../upstream/config.js';
 import { reasonOf, UpstreamError } from '../../upstream/port.js';
 import type { ConnectionSecrets } from '../../upstream/servers.js';
+import { Callback, callbackAt, SignInFile, type StoredKey } from '../../upstream/sign-in.js';
 
 /** How long each request for a token may take. */
 const TOKEN_TIMEOUT_MS = 30_000;
@@ -39,6 +40,8 @@ export class NoTokenError extends Error {
 interface TokenSource {
   /** The last one, which may have expired. */
   readonly token: string | undefined;
+  /** Signs requests with the token, where it is bound to a key (DPoP, RFC 9449). */
+  proofs(): Promise<DpopSession | undefined> | undefined;
   /** Gets another one, after a request was refused. */
   renew(refusal: Response): Promise<void>;
 }
@@ -52,10 +55,20 @@ interface TokenSource {
  *
  * @throws NoTokenError from what it returns
  */
-export function fetchWithTokens(name: string, server: HttpUpstream, secrets: ConnectionSecrets): FetchLike {
+export function fetchWithTokens(
+  { name, server, root }: { readonly name: string; readonly server: HttpUpstream; readonly root: string },
+  secrets: ConnectionSecrets,
+): FetchLike {
   const { auth } = server;
   if (auth === undefined) return fetch;
-  const source = 'signIn' in auth ? new SignedIn(name, server, auth) : new GrantedToCredentials(server, auth);
+  const source =
+    'signIn' in auth
+      ? new SignedIn(name, server, auth)
+      : new GrantedToCredentials(name, server, auth, { root, secrets });
+  const send = withDpop(
+    () => source.proofs(),
+    () => source.token,
+  )(fetch);
   let renewal: Promise<void> | undefined;
   if (source.token !== undefined) secrets.addToken(source.token);
   const renew = async (refusal: Response): Promise<void> => {
@@ -74,7 +87,7 @@ export function fetchWithTokens(name: string, server: HttpUpstream, secrets: Con
   };
   return async (url, init) => {
     const { token } = source;
-    const response = await fetch(url, authorized(init));
+    const response = await send(url, authorized(init));
     if (response.status !== 401) return response;
     await response.body?.cancel();
     // Another request may have got one in the meantime.
@@ -84,7 +97,7 @@ export function fetchWithTokens(name: string, server: HttpUpstream, secrets: Con
       });
       await renewal;
     }
-    return fetch(url, authorized(init));
+    return send(url, authorized(init));
   };
 }
 
@@ -98,21 +111,87 @@ function fetchForTokens(server: HttpUpstream): FetchLike {
   };
 }
 
-/** Tokens by the grant for client credentials (RFC 6749, section 4.4), kept in memory for one connection. */
+/** The algorithms of keys (RFC 7518, section 3.1) by their curves. */
+const ALGORITHMS: Readonly<Record<string, string>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+/** @throws UpstreamError (`E_UPSTREAM_CONFIG`) for a text that is not a private key of a kind that can sign. */
+function signingKeyOf(name: string, pem: string): { readonly privateKey: string; readonly alg: string } {
+  let key: KeyObject | undefined;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    // Its message has parts of the key.
+  }
+  const alg =
+    key?.asymmetricKeyType === 'rsa' ? 'RS256' : ALGORITHMS[key?.asymmetricKeyDetails?.namedCurve ?? ''];
+  if (key === undefined || alg === undefined)
+    throw new UpstreamError(
+      'E_UPSTREAM_CONFIG',
+      `\`auth.privateKey\` of the upstream server '${name}' is not a private key in PEM, of RSA or of the curve P-256, P-384 or P-521`,
+    );
+  return { privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(), alg };
+}
+
+/** Whether tokens are bound to a key. */
+function areBound(tokens: { readonly token_type: string } | undefined): boolean {
+  return tokens?.token_type.toLowerCase() === 'dpop';
+}
+
+/**
+ * Tokens by the credentials of the program, kept in memory for one connection: by its secret or key (RFC 6749, section 4.4), or by
+ * an assertion that its platform or an identity provider has signed (RFC 7523).
+ */
 class GrantedToCredentials implements TokenSource {
   readonly #server: HttpUpstream;
-  readonly #provider: ClientCredentialsProvider;
+  readonly #auth: ClientCredentials;
+  readonly #root: string;
+  readonly #secrets: ConnectionSecrets;
+  readonly #provider: Omit<OAuthClientProvider, 'tokens'> & Pick<ClientCredentialsProvider, 'tokens'>;
+  readonly #session: Promise<DpopSession> | undefined;
+  /** Of the request for a token that is being made. */
+  #resource: URL;
 
-  constructor(server: HttpUpstream, { issuer, clientId, clientSecret, scope }: ClientCredentials) {
+  constructor(
+    name: string,
+    server: HttpUpstream,
+    auth: ClientCredentials,
+    { root, secrets }: { readonly root: string; readonly secrets: ConnectionSecrets },
+  ) {
     this.#server = server;
-    this.#provider = new ClientCredentialsProvider({
-      ...{ clientId, clientSecret, clientName: CLIENT_NAME, expectedIssuer: issuer },
+    this.#auth = auth;
+    this.#root = root;
+    this.#secrets = secrets;
+    this.#resource = new URL(server.url);
+    const { issuer, clientId, clientSecret, privateKey, assertionFile, scope, dpop } = auth;
+    const session = dpop === true ? DpopSession.create() : undefined;
+    this.#session = session;
+    const provider = new ClientCredentialsProvider({
+      ...{ clientId, clientName: CLIENT_NAME, expectedIssuer: issuer },
+      // A client without a secret is a public one.
+      clientSecret: clientSecret as string,
       ...defined({ scope }),
     });
+    const key = privateKey === undefined ? undefined : signingKeyOf(name, privateKey);
+    const signed = key && createPrivateKeyJwtAuth({ issuer: clientId, subject: clientId, ...key });
+    this.#provider = Object.assign(
+      provider,
+      defined({ addClientAuthentication: signed, dpop: session && (() => session) }),
+      assertionFile === undefined
+        ? {}
+        : { prepareTokenRequest: (asked?: string) => this.#grant(assertionFile, asked) },
+    );
   }
 
   get token(): string | undefined {
     return this.#provider.tokens()?.access_token;
+  }
+
+  proofs(): Promise<DpopSession> | undefined {
+    return areBound(this.#provider.tokens()) ? this.#session : undefined;
   }
 
   async renew(refusal: Response): Promise<void> {
@@ -121,77 +200,41 @@ class GrantedToCredentials implements TokenSource {
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refusal);
     const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } =
       await discoverOAuthServerInfo(url, { ...defined({ resourceMetadataUrl }), fetchFn });
+    const resource = await selectResourceURL(url, this.#provider, resourceMetadata);
+    this.#resource = resource ?? new URL(url);
     const tokens = await fetchToken(this.#provider, authorizationServerUrl, {
       ...defined({
         metadata: authorizationServerMetadata,
-        resource: await selectResourceURL(url, this.#provider, resourceMetadata),
+        resource,
         scope: this.#provider.clientMetadata.scope ?? scope,
       }),
       fetchFn,
     });
-    this.#provider.saveTokens(tokens);
+    await this.#provider.saveTokens(tokens);
+  }
+
+  /** The parameters of a request by an assertion, for an authorization server that is the one of the configuration. */
+  async #grant(file: string, scope?: string): Promise<URLSearchParams> {
+    // It is replaced before it expires, by what runs the program.
+    const idToken = readFileSync(path.resolve(this.#root, file), 'utf8').trim();
+    this.#secrets.addToken(idToken);
+    const { issuer, identityProvider } = this.#auth;
+    let assertion = idToken;
+    if (identityProvider !== undefined) {
+      const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
+        ...{ ...identityProvider, idToken, audience: issuer, resource: this.#resource },
+        ...defined({ scope }),
+        fetchFn: fetchForTokens(this.#server),
+      });
+      assertion = jwtAuthGrant;
+      this.#secrets.addToken(assertion);
+    }
+    const grant = { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion };
+    return new URLSearchParams({ ...grant, ...defined({ scope }) });
   }
 }
 
 const CLIENT_NAME = 'stepwright';
-
-/** What a person's sign-in obtained. */
-interface SignInRecord {
-  /** The port that the authorization server sends the browser to, which clients are registered with. */
-  readonly port?: number;
-  /** Clients by the authorization servers that have registered them. */
-  readonly clients?: Readonly<Record<string, StoredOAuthClientInformation>>;
-  readonly tokens?: StoredOAuthTokens;
-}
-
-/** The file of the sign-in at a server, which its owner alone can read. */
-export class SignInFile {
-  readonly path: string;
-
-  /** @param env has `STEPWRIGHT_SIGN_INS`, the folder of these files, if it is not that of the user's settings. */
-  constructor(url: string, env: Environment = process.env) {
-    const settings = env.XDG_CONFIG_HOME ?? path.join(homedir(), '.config');
-    const folder = env.STEPWRIGHT_SIGN_INS ?? path.join(settings, 'stepwright', 'sign-ins');
-    this.path = path.join(folder, `${sha256Hex(url).slice(0, 32)}.json`);
-  }
-
-  /** @throws Error for a file that was damaged. */
-  read(): SignInRecord {
-    let text: string;
-    try {
-      text = readFileSync(this.path, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-      throw error;
-    }
-    try {
-      return JSON.parse(text) as SignInRecord;
-    } catch {
-      throw new Error(`${this.path} is damaged: remove it, and sign in again`);
-    }
-  }
-
-  /** Replaces parts of it at once: other processes read it at any time. */
-  change(part: SignInRecord): void {
-    this.write({ ...this.read(), ...part });
-  }
-
-  write(record: SignInRecord): void {
-    const folder = path.dirname(this.path);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    chmodSync(folder, 0o700);
-    const partial = `${this.path}.${process.pid}`;
-    writeFileSync(partial, JSON.stringify(record), { mode: 0o600 });
-    renameSync(partial, this.path);
-  }
-
-  /** Also one that was damaged. Returns whether there was one. */
-  remove(): boolean {
-    const existed = existsSync(this.path);
-    rmSync(this.path, { force: true });
-    return existed;
-  }
-}
 
 /** A client of the authorization code grant, with its registration and tokens in a file. */
 class SignInProvider implements OAuthClientProvider {
@@ -204,6 +247,7 @@ class SignInProvider implements OAuthClientProvider {
   /** Those that were used last. */
   #tokens: StoredOAuthTokens | undefined;
   #discovery: OAuthDiscoveryState | undefined;
+  #session: Promise<DpopSession> | undefined;
 
   constructor(
     auth: SignIn,
@@ -215,6 +259,22 @@ class SignInProvider implements OAuthClientProvider {
     this.#file = file;
     const { clientId, clientSecret } = auth;
     if (clientSecret === undefined && clientId?.startsWith('https://')) this.clientMetadataUrl = clientId;
+  }
+
+  /** The key that tokens are bound to, which is kept with them. */
+  async dpop(): Promise<DpopSession | undefined> {
+    if (this.#auth.dpop !== true) return undefined;
+    this.#session ??= this.#sessionOfFile();
+    return this.#session;
+  }
+
+  async #sessionOfFile(): Promise<DpopSession> {
+    const { key } = this.#file.read();
+    if (key !== undefined) return DpopSession.create({ keyPair: await importedKeys(key) });
+    const keyPair = await generateDpopKeyPair({ extractable: true });
+    const { privateKey, thumbprint } = keyPair;
+    this.#file.change({ key: { jwk: await crypto.subtle.exportKey('jwk', privateKey), thumbprint } });
+    return DpopSession.create({ keyPair });
   }
 
   get clientMetadata(): OAuthClientMetadata {
@@ -275,17 +335,30 @@ class SignInProvider implements OAuthClientProvider {
 
   invalidateCredentials(what: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
     if (what === 'verifier' || what === 'discovery') return;
-    const { port, tokens, clients } = this.#file.read();
-    if (what === 'client') this.#file.write(defined({ port, tokens }));
+    const { port, key, tokens, clients } = this.#file.read();
+    if (what === 'client') this.#file.write(defined({ port, key, tokens }));
     // Another process may have renewed them meanwhile, which made the refresh token of this one invalid.
     else if (tokens?.access_token === this.#tokens?.access_token)
-      this.#file.write(defined({ port, clients }));
+      this.#file.write(defined({ port, key, clients }));
   }
+}
+
+/** The kind of the keys that tokens of a person are bound to. */
+const CURVE = { name: 'ECDSA', namedCurve: 'P-256' };
+
+async function importedKeys({ jwk, thumbprint }: StoredKey): Promise<DpopKeyPair> {
+  const { kty = '', crv = '', x = '', y = '' } = jwk;
+  const publicJwk = { kty, crv, x, y };
+  return {
+    privateKey: await crypto.subtle.importKey('jwk', jwk, CURVE, false, ['sign']),
+    publicKey: await crypto.subtle.importKey('jwk', publicJwk, CURVE, true, ['verify']),
+    ...{ publicJwk, thumbprint, alg: 'ES256' },
+  };
 }
 
 /** Tokens of a person who has signed in before, in any process. */
 class SignedIn implements TokenSource {
-  token: string | undefined;
+  #tokens: StoredOAuthTokens | undefined;
   readonly #server: HttpUpstream;
   readonly #file: SignInFile;
   readonly #provider: SignInProvider;
@@ -298,7 +371,15 @@ class SignedIn implements TokenSource {
     this.#provider = new SignInProvider(auth, this.#file, callbackAt(0), () => {
       throw new Error(this.#needed);
     });
-    this.token = this.#file.read().tokens?.access_token;
+    this.#tokens = this.#file.read().tokens;
+  }
+
+  get token(): string | undefined {
+    return this.#tokens?.access_token;
+  }
+
+  proofs(): Promise<DpopSession | undefined> | undefined {
+    return areBound(this.#tokens) ? this.#provider.dpop() : undefined;
   }
 
   async renew(refusal: Response): Promise<void> {
@@ -312,7 +393,7 @@ class SignedIn implements TokenSource {
         ...defined({ resourceMetadataUrl }),
       });
     }
-    this.token = this.#file.read().tokens?.access_token;
+    this.#tokens = this.#file.read().tokens;
   }
 }
 
@@ -363,70 +444,5 @@ export async function signIn({ name, server, file, open, signal, ...asked }: Sig
     await authorize(provider, { ...options, authorizationCode: code, ...defined({ iss }) });
   } finally {
     callback.close();
-  }
-}
-
-/** RFC 8252, section 7.3. */
-function callbackAt(port: number): string {
-  return `http://127.0.0.1:${port}/callback`;
-}
-
-/** Where the authorization server sends the browser to. */
-class Callback {
-  readonly port: number;
-  readonly #server: Server;
-
-  private constructor(server: Server) {
-    this.#server = server;
-    this.port = (server.address() as AddressInfo).port;
-  }
-
-  /** @param port is one that others may have taken. */
-  static async listen(port = 0): Promise<Callback> {
-    const server = createServer();
-    try {
-      await once(server.listen(port, '127.0.0.1'), 'listening');
-    } catch (error) {
-      if (port === 0) throw error;
-      return Callback.listen();
-    }
-    return new Callback(server);
-  }
-
-  /** Resolves with what the authorization server answers. Requests with another state are refused. */
-  response(state: string, signal: AbortSignal): Promise<{ readonly code: string; readonly iss?: string }> {
-    return new Promise((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(new Error('there was no sign-in before the limit')), {
-        once: true,
-      });
-      this.#server.on('request', ({ url = '/' }, response) => {
-        const { pathname, searchParams } = new URL(url, callbackAt(this.port));
-        const isExpected = pathname === '/callback' && searchParams.get('state') === state;
-        const code = searchParams.get('code');
-        const text = !isExpected
-          ? 'This is not the sign-in that is waited for.'
-          : code === null
-            ? 'You are not signed in. The command line says why.'
-            : 'The sign-in is complete. You can close this page.';
-        response
-          .writeHead(isExpected ? 200 : 400, {
-            'content-type': 'text/plain; charset=utf-8',
-            connection: 'close',
-          })
-          .end(`${text}\n`);
-        if (!isExpected) return;
-        if (code !== null) resolve({ code, ...defined({ iss: searchParams.get('iss') ?? undefined }) });
-        else
-          reject(
-            new Error(
-              `the authorization server refuses: ${clip(searchParams.get('error') ?? 'it gives no code')}`,
-            ),
-          );
-      });
-    });
-  }
-
-  close(): void {
-    this.#server.close();
   }
 }

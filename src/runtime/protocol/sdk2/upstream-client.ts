@@ -134,7 +134,7 @@ async function endTextOf(transport: Transport): Promise<string | undefined> {
 function transportOf({ name, server, root, say, secrets }: OpenRequest): Transport {
   if ('url' in server) {
     const { url, headers = {}, auth } = server;
-    const authorized = auth === undefined ? {} : { fetch: fetchWithTokens(name, server, secrets) };
+    const authorized = auth === undefined ? {} : { fetch: fetchWithTokens({ name, server, root }, secrets) };
     return new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
       ...authorized,
