@@ -6,8 +6,7 @@ export type { Graph } from '../graph/model.js';
 export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/rows.js';
-export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
-export { importTools } from './protocol/sdk1/import-tools.js';
+export { attach } from './protocol/sdk1/attach.js';
 export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
 export { type UpstreamOptions, upstreamServers } from './protocol/sdk2/upstream.js';
 export type { ModelFunction, ModelRequest } from './runs/actions/model-values.js';
@@ -180,7 +179,14 @@ export { type ListenSettings, nodeHandler, type RunningHttpServer } from './tran
 export type { ClientHeaders, HeaderCaller, HeaderRule } from './transports/http/spec-headers.js';
 export type { Connection, ConnectOptions, ServerTransport } from './transports/protocol-adapter.js';
 export type { RunningServer } from './transports/stdio/serve-stdio.js';
-export type { HttpUpstream, RestService, StdioUpstream, UpstreamConfig } from './upstream/config.js';
+export type {
+  HttpUpstream,
+  ModuleUpstream,
+  RestService,
+  StdioUpstream,
+  UpstreamConfig,
+} from './upstream/config.js';
+export { type AttachableServer, AttachError, importTools } from './upstream/import-tools.js';
 export {
   type UpstreamCall,
   UpstreamError,

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
@@ -32,10 +32,12 @@ import { UpstreamError, type UpstreamPort, type UpstreamTool } from '../../runti
 import { Misuse, type Output, optionCommand, texts } from '../command-line.js';
 import { readProject } from '../registries.js';
 import { checkCassette, type PlannedCall, plannedCalls } from './pull/check-cassette.js';
+import { ownServer } from './pull/own-server.js';
 
 const OPTIONS = {
   root: { type: 'string' },
   config: { type: 'string' },
+  self: { type: 'string' },
   record: { type: 'boolean' },
   'allow-writes': { type: 'boolean' },
   check: { type: 'boolean' },
@@ -55,6 +57,8 @@ each of them beside it, and doubles for tests. Without a name it does so for all
 gets the snapshot alone.
 
 Options:
+  --self SERVER    the server of this project: a module that exports it (dist/server.js), or the command that starts it
+                   ('node dist/server.js'). Adds it to the configuration, as NAME or by the name of the package
   --record         also make the calls that the configuration has as \`record\`, and write the answers to a cassette
   --allow-writes   of --record: call tools, too, that do not say that they only read
   --check          write nothing; fail where a server lacks what a workflow needs, or does not fit a cassette, and list
@@ -76,6 +80,8 @@ Options:
     if (cassette.length > 0 && !check)
       throw new Misuse('stepwright: `--cassette` is for `stepwright pull --check`');
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
+    if (values.self !== undefined && (record || check))
+      throw new Misuse('stepwright: `--self` adds a server: use `--record` and `--check` without it, later');
     const project = realpathSync(root);
     const print = (diagnostics: readonly Diagnostic[]): void =>
       output.err(formatDiagnostics(diagnostics, readSourceIn(project), { color: output.color }));
@@ -84,8 +90,16 @@ Options:
       print(upstreamConfig.diagnostics);
       return 1;
     }
-    const { servers } = upstreamConfig.value;
-    const [name] = args;
+    const self =
+      values.self === undefined
+        ? undefined
+        : ownServer({
+            ...{ root: project, server: values.self, servers: upstreamConfig.value.servers },
+            ...defined({ configFile: config, name: args[0] }),
+          });
+    const servers = { ...upstreamConfig.value.servers, ...self?.servers };
+    const configured = { ...upstreamConfig.value, servers };
+    const name = self?.name ?? args[0];
     const names = name === undefined ? Object.keys(servers).sort() : [name];
     const misuse = misuseOf(names, servers, record);
     if (misuse !== undefined) throw new Misuse(misuse);
@@ -94,13 +108,17 @@ Options:
     // What servers log matters only where one fails.
     const said: string[] = [];
     const upstream = upstreamServers(forPull(servers), { root: project, log: (text) => said.push(text) });
-    const common = { project, configured: upstreamConfig.value, upstream, said, output, print };
+    const common = { project, configured, upstream, said, output, print };
     const work: Work = check
       ? (request) => compare(request, graphs, cassette, common)
       : (request) => write(request, { ...common, record, allowsWrites });
     try {
       let code = 0;
       for (const each of names) if (!(await pull(each, common, work))) code = 1;
+      if (code === 0 && self?.text !== undefined) {
+        writeFileSync(path.join(project, self.file), self.text);
+        output.out(`${texts.written(self.file)}\n`);
+      }
       if (!check && !upstreamConfig.value.hasTypeScript) {
         // Editors complete tools by a schema of its own.
         const { checkDataProject } = await import('../../codegen/data-project.js');

@@ -60,7 +60,7 @@ Options:
       if (!('url' in server))
         throw new UpstreamError(
           'E_UPSTREAM_CONFIG',
-          `The upstream server '${name}' is a process, and needs no sign-in`,
+          `The upstream server '${name}' is not reached over HTTP, and needs no sign-in`,
         );
       const file = new SignInFile(server.url);
       if (forget) {

@@ -150,7 +150,7 @@ export class SourceText {
   }
 }
 
-function lineStartsOf(text: string): number[] {
+export function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1))
     starts.push(index + 1);

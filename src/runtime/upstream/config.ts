@@ -205,10 +205,20 @@ function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
+const moduleSchema = z.strictObject({
+  module: z
+    .string()
+    .min(1)
+    .describe(
+      'A module of the project, relative to it, that exports a server of the MCP SDK or of `fastmcp`, by default or as `server`. Its tools are called in this process.',
+    ),
+  ...common,
+});
+
 /** The part of the configuration that names upstream servers. */
 export const upstreamSchema = z.record(
   z.string().regex(SERVER_NAME, 'a name is at most 32 of a-z, 0-9, _ and -, and begins with a letter'),
-  z.union([stdioSchema, httpSchema]),
+  z.union([stdioSchema, httpSchema, moduleSchema]),
 );
 
 /** The part of the configuration that names REST services. */
@@ -223,15 +233,17 @@ export const restSchema = z.record(
 /** A service with a REST interface, as in the configuration. */
 export type RestService = z.input<typeof restSchema>[string];
 
-/** The settings of a server of either kind. */
+/** The settings of a server of any kind. */
 export const UPSTREAM_SETTINGS: readonly string[] = [
-  ...new Set([...Object.keys(stdioSchema.shape), ...Object.keys(httpSchema.shape)]),
+  ...new Set([stdioSchema, httpSchema, moduleSchema].flatMap(({ shape }) => Object.keys(shape))),
 ];
 
 /** An upstream server that is started as a process. */
 export type StdioUpstream = z.input<typeof stdioSchema>;
 /** An upstream server over streamable HTTP. */
 export type HttpUpstream = z.input<typeof httpSchema>;
+/** An upstream server of this process. */
+export type ModuleUpstream = z.input<typeof moduleSchema>;
 /** How a program gets tokens. */
 export type ClientCredentials = z.input<typeof credentialsSchema>;
 export type SignIn = z.input<typeof signInSchema>;
@@ -316,20 +328,22 @@ function filledServer(
   const all = (values: Readonly<Record<string, string>> = {}, fill = filled): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, fill(value)]));
   const resolved: UpstreamServer =
-    'url' in server
-      ? {
-          ...server,
-          url: filled(server.url),
-          headers: all(server.headers, filledWith(1)),
-          ...authOf(server, filled),
-        }
-      : {
-          ...server,
-          command: filled(server.command),
-          args: (server.args ?? []).map(filled),
-          env: all(server.env),
-          ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
-        };
+    'module' in server
+      ? server
+      : 'url' in server
+        ? {
+            ...server,
+            url: filled(server.url),
+            headers: all(server.headers, filledWith(1)),
+            ...authOf(server, filled),
+          }
+        : {
+            ...server,
+            command: filled(server.command),
+            args: (server.args ?? []).map(filled),
+            env: all(server.env),
+            ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
+          };
   // It is one wherever it is from.
   for (const secret of 'url' in resolved ? credentialsIn(resolved.auth) : []) secrets.add(secret);
   return {

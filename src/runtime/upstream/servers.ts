@@ -91,7 +91,7 @@ export class UpstreamServers implements UpstreamPort {
   async call({ server, tool }: UpstreamReference, input: JsonObject, call: UpstreamCall) {
     const link = this.#link(server);
     // The tools of a connection that a list has opened are compared by the caller of the list.
-    return link.use(call.signal, (connection) => connection.call(tool, input, call), link.changed);
+    return link.use(call.signal, (connection) => link.limited(connection, tool, input, call), link.changed);
   }
 
   async list(server: string, signal: AbortSignal): Promise<UpstreamListing> {
@@ -140,6 +140,18 @@ class Link {
       this.#connection = undefined;
       return this.#attempt(signal, work, onConnect);
     }
+  }
+
+  /** Makes a call, which may take as long as the configuration says. */
+  limited(connection: UpstreamConnection, tool: string, input: JsonObject, call: UpstreamCall) {
+    const { timeoutMs } = this.server;
+    return withLimit(timeoutMs, call.signal, (signal, isLate) =>
+      connection.call(tool, input, { ...call, signal }).catch((error: unknown) => {
+        if (!isLate()) throw error;
+        const text = `The call of '${tool}' of the upstream server '${this.name}' timed out after ${timeoutMs} ms`;
+        throw new UpstreamError('E_TIMEOUT', text, { outcomeUnknown: true });
+      }),
+    );
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { upstreamCassette } from 'stepwright/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ownServer } from '../../../src/cli/commands/pull/own-server.js';
 import { createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
 import { publishedServer } from './servers.js';
 
@@ -29,6 +30,92 @@ const configuration = (more: object = {}) =>
       ...more,
     },
   });
+
+const SHOP = `
+import { McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+export const server = new McpServer({ name: 'shop', version: '1.0.0' });
+const stock = new Map([['pen', 5]]);
+server.registerTool('reserve', {
+  description: 'Reserves one',
+  inputSchema: z.object({ product: z.string() }),
+  outputSchema: z.object({ left: z.number() }),
+}, ({ product }) => {
+  stock.set(product, (stock.get(product) ?? 0) - 1);
+  return { content: [], structuredContent: { left: stock.get(product) } };
+});
+`;
+
+const ORDER = `
+import { Arg, call, done, Step, Workflow } from 'stepwright';
+import { ShopReserve } from './upstream/shop.js';
+
+@Workflow({ name: 'order', description: 'Orders two' })
+export class Order {
+  @Arg({ description: 'The product' }) product!: Arg<string>;
+  @Step() first = call(ShopReserve, { product: this.product });
+  @Step() second = call(ShopReserve, { product: this.product });
+  result = done({ left: this.second.left, before: this.first.left });
+}
+`;
+
+describe('the server of the project', { timeout: 240_000 }, () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await createProject({
+      'stepwright.config.json':
+        '{\n  // kept\n  "registries": [{ "include": ["src/**/*.ts"], "out": "generated/registry.ts" }]\n}\n',
+      'dist/shop.js': SHOP,
+      'dist/other.js': 'export const mcp = 1;',
+      'src/order.workflow.ts': ORDER,
+    });
+  }, 240_000);
+  afterAll(() => project.remove());
+  const cli = (...args: string[]) => stepwright(args, project.root);
+
+  test('is recorded and added to the configuration, and its steps run in one process', async () => {
+    const pulled = await cli('pull', 'shop', '--self', 'dist/shop.js');
+    const files = ['src/upstream/shop.json', 'src/upstream/shop.ts', 'src/upstream/shop.doubles.ts'];
+    const written = [...files, 'stepwright.config.json'].map((file) => `wrote ${file}\n`);
+    expect(pulled).toEqual({ code: 0, stdout: written.join(''), stderr: '' });
+    expect(await project.read('stepwright.config.json')).toBe(
+      '{\n  "upstream": {\n    "shop": {"module":"dist/shop.js"}\n  },\n  // kept\n  "registries": [{ "include": ["src/**/*.ts"], "out": "generated/registry.ts" }]\n}\n',
+    );
+    expect(await cli('codegen')).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = await cli('run', 'order', '--arg', 'product=pen', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'succeeded', result: { left: 3, before: 4 } });
+  });
+
+  test('is not added where a module exports no server', async () => {
+    const { code, stderr } = await cli('pull', 'other', '--self', 'dist/other.js');
+    expect(code).toBe(1);
+    expect(stderr).toContain('`dist/other.js` has no server: it exports `mcp`; export the server by default');
+    expect(await project.read('stepwright.config.json')).not.toContain('other');
+  });
+
+  test('has one entry, whose name is that of the package by default', async () => {
+    const config = '{ "upstream": { "shop": { "command": "node", "args": ["a b.js", "-x"] } } }';
+    await project.write({
+      'own/stepwright.config.json': config,
+      'own/package.json': '{ "name": "@acme/Till" }',
+    });
+    const own = (server: string, name?: string) =>
+      ownServer({
+        ...{ root: path.join(project.root, 'own'), server, ...(name === undefined ? {} : { name }) },
+        servers: JSON.parse(config).upstream,
+      });
+    expect(own("node 'a b.js' -x", 'shop')).toMatchObject({ name: 'shop', servers: {} });
+    expect(own('node till.js')).toMatchObject({
+      name: 'till',
+      servers: { till: { command: 'node', args: ['till.js'] } },
+      text: '{ "upstream": {\n    "till": {"command":"node","args":["till.js"]}, "shop": { "command": "node", "args": ["a b.js", "-x"] } } }',
+    });
+    expect(() => own('node b.js', 'shop')).toThrow("has another upstream server 'shop'");
+    expect(() => own('node b.js', '1st')).toThrow("'1st' is not the name of an upstream server");
+    expect(() => own(' ')).toThrow('needs a module that exports the server, or a command');
+  });
+});
 
 describe('the tools of published servers', { timeout: 240_000 }, () => {
   let project: Project;

@@ -13,29 +13,7 @@ import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import type { ConnectOptions } from '../../transports/protocol-adapter.js';
 import { untypedServer } from '../../transports/start-server.js';
-
-/** A `Server` of `@modelcontextprotocol/sdk`, an `McpServer`, which holds one, or a `FastMCP`, which makes them. */
-export interface AttachableServer {
-  readonly server?: object;
-  connect(transport: never): Promise<unknown>;
-}
-
-/** Thrown when a registry cannot be added to a server; lists every problem. */
-export class AttachError extends Error {
-  override readonly name = 'AttachError';
-
-  constructor(readonly problems: readonly string[]) {
-    super(
-      `the registry cannot be added to the server:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
-    );
-  }
-}
-
-/** A handler of a server, without the types of the SDK: declarations are public. */
-export type Handler = (
-  request: { readonly method: string; readonly params?: unknown },
-  extra: never,
-) => Promise<Record<string, unknown>>;
+import { type AttachableServer, AttachError, type Handler, handlersOf } from '../../upstream/import-tools.js';
 
 /** The lists of the protocol: the method, the member of its result, and what names an item. */
 const LISTS = [
@@ -104,15 +82,6 @@ interface Names {
   readonly tools: ReadonlySet<string>;
   readonly prompts: ReadonlySet<string>;
   readonly templates: ReadonlySet<string>;
-}
-
-/** The handlers of a server by method. The SDK has no other way to ask for one that is installed. */
-export function handlersOf(host: object): Map<string, Handler> {
-  const handlers: unknown = Reflect.get(host, '_requestHandlers');
-  if (handlers instanceof Map) return handlers as Map<string, Handler>;
-  throw new AttachError([
-    'this is not a Server or McpServer of @modelcontextprotocol/sdk: pass the object that you connect',
-  ]);
 }
 
 function allNames(server: StepwrightServer): Names {

@@ -24,9 +24,8 @@ import {
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { clip, clipText, escapeUnprintable } from '../../../graph/printable-text.js';
-import type { UpstreamServer } from '../../upstream/config.js';
+import type { ModuleUpstream, UpstreamServer } from '../../upstream/config.js';
 import { pageSchema, readTools } from '../../upstream/listing.js';
-import { withLimit } from '../../upstream/long-timer.js';
 import {
   reasonOf,
   type UpstreamCall,
@@ -57,7 +56,7 @@ const NO_TIMEOUT_MS = 0x7fffffff;
 export interface OpenRequest {
   readonly name: string;
   /** Its variables are filled in. */
-  readonly server: UpstreamServer;
+  readonly server: Exclude<UpstreamServer, ModuleUpstream>;
   /** The folder that its `cwd` is relative to. */
   readonly root: string;
   readonly say: (line: string) => void;
@@ -197,17 +196,6 @@ class ClientConnection implements UpstreamConnection {
   }
 
   async call(tool: string, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult> {
-    return withLimit(this.request.server.timeoutMs, call.signal, (signal, isLate) =>
-      this.#call(tool, input, { ...call, signal }, isLate),
-    );
-  }
-
-  async #call(
-    tool: string,
-    input: JsonObject,
-    call: UpstreamCall,
-    isLate: () => boolean,
-  ): Promise<UpstreamResult> {
     try {
       const result = await this.#send(tool, input, call).catch(async (error: unknown) => {
         if (!(error instanceof ProtocolError) || error.code !== HEADER_MISMATCH) throw error;
@@ -216,11 +204,6 @@ class ClientConnection implements UpstreamConnection {
       });
       return plainResult(result as unknown as Loose<UpstreamResult>);
     } catch (error) {
-      if (isLate()) {
-        const { name, server } = this.request;
-        const text = `The call of '${tool}' of the upstream server '${name}' timed out after ${server.timeoutMs} ms`;
-        throw new UpstreamError('E_TIMEOUT', text, { outcomeUnknown: true });
-      }
       if (call.signal.aborted) throw call.signal.reason;
       throw await this.#failure(error, tool);
     }

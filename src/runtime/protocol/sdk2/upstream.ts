@@ -36,6 +36,10 @@ export function upstreamServers(
     env: process.env,
     log,
     open: async (name, server, say, changed, secrets, signal) => {
+      if ('module' in server) {
+        const { openModule } = await import('../../upstream/import-tools.js');
+        return openModule(name, root, server.module);
+      }
       const { openUpstream } = await import('./upstream-client.js');
       return openUpstream({ name, server, root, say, changed, secrets, signal });
     },

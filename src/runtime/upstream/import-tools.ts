@@ -1,8 +1,10 @@
-import type { AuthInfo } from '../../../decorators/context.js';
-import { defined } from '../../../graph/defined.js';
-import type { JsonObject } from '../../../graph/json.js';
-import { nearestName } from '../../../graph/names.js';
-import { pageSchema, readTools } from '../../upstream/listing.js';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AuthInfo } from '../../decorators/context.js';
+import { defined } from '../../graph/defined.js';
+import type { JsonObject } from '../../graph/json.js';
+import { nearestName } from '../../graph/names.js';
+import { pageSchema, readTools } from './listing.js';
 import {
   reasonOf,
   type UpstreamCall,
@@ -10,8 +12,31 @@ import {
   type UpstreamPort,
   type UpstreamResult,
   upstreamTexts,
-} from '../../upstream/port.js';
-import { type AttachableServer, type Handler, handlersOf } from './attach.js';
+} from './port.js';
+import type { UpstreamConnection } from './servers.js';
+
+/** A `Server` of `@modelcontextprotocol/sdk`, an `McpServer`, which holds one, or a `FastMCP`, which makes them. */
+export interface AttachableServer {
+  readonly server?: object;
+  connect(transport: never): Promise<unknown>;
+}
+
+/** Thrown when a registry cannot be added to a server; lists every problem. */
+export class AttachError extends Error {
+  override readonly name = 'AttachError';
+
+  constructor(readonly problems: readonly string[]) {
+    super(
+      `the registry cannot be added to the server:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
+  }
+}
+
+/** A handler of a server, without the types of the SDK: declarations are public. */
+export type Handler = (
+  request: { readonly method: string; readonly params?: unknown },
+  extra: never,
+) => Promise<Record<string, unknown>>;
 
 /**
  * The tools of servers of this process as steps of workflows, for the option `upstream` of `attach`, `serve` and
@@ -82,6 +107,41 @@ export function importTools(
       return { server: { name: server, version: '' }, ...tools };
     },
     close: async () => {},
+  };
+}
+
+/** The handlers of a server by method. The SDK has no other way to ask for one that is installed. */
+export function handlersOf(host: object): Map<string, Handler> {
+  const handlers: unknown = Reflect.get(host, '_requestHandlers');
+  if (handlers instanceof Map) return handlers as Map<string, Handler>;
+  throw new AttachError([
+    'this is not a Server or McpServer of @modelcontextprotocol/sdk: pass the object that you connect',
+  ]);
+}
+
+/** Connects to the server that a module of the project exports. */
+export async function openModule(name: string, root: string, file: string): Promise<UpstreamConnection> {
+  const exported: Readonly<Record<string, unknown>> = await import(
+    pathToFileURL(path.resolve(root, file)).href
+  );
+  const server = [exported.default, exported.server].find(
+    (each) => typeof each === 'object' && each !== null,
+  );
+  if (server === undefined) {
+    const names = Object.keys(exported).map((each) => `\`${each}\``);
+    const what = names.length === 0 ? 'it exports no value' : `it exports ${names.join(', ')}`;
+    throw new Error(`\`${file}\` has no server: ${what}; export the server by default or as \`server\``);
+  }
+  const port = importTools({ [name]: server as AttachableServer });
+  let close = (): void => {};
+  const closed = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  return {
+    call: (tool, input, call) => port.call({ server: name, tool }, input, call),
+    list: (signal) => port.list(name, signal),
+    closed,
+    close: async () => close(),
   };
 }
 
