@@ -1,10 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { ask, body, parallel } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, bob, codeOf, ok } from '../../src/runtime/runs/store.fixture.js';
+import { temporal } from '../../src/temporal/index.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
+import { desk } from '../e2e/composite/fixture/registry.js';
+import * as steps from '../e2e/composite/fixture/workflows.js';
+import { listening } from '../e2e/composite/http.js';
+import { envelope, post } from '../e2e/eras/client.js';
 import { isNightly } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
@@ -114,4 +120,52 @@ describeTemporal('more answers at once than Temporal lets wait in one workflow',
     expect(answers.map(codeOf)).toEqual(names.map(() => 'accepted'));
     await expect.poll(async () => (await host.get(id)).status, { timeout: 20_000 }).toBe('completed');
   });
+});
+
+describeTemporal('the state of a request with questions', () => {
+  const two = steps.workflow('two', [
+    steps.ask('sure'),
+    steps.ask('note', { mode: 'text', after: ['sure'] }),
+    steps.returns(steps.step('note', 'input')),
+  ]);
+  const taskQueue = `test-${randomUUID()}`;
+  const serve = (letter: string, worker: boolean): Promise<URL> => {
+    const at = { address: inject('temporalAddress') ?? '', taskQueue, worker };
+    const { server } = desk({
+      workflows: [{ graph: two }],
+      store: temporal({ ...at, bundlePath: inject('temporalBundle') }),
+      questions: { key: letter.repeat(32) },
+    });
+    onTestFinished(() => server.stop());
+    return listening(server);
+  };
+  const called = async (url: URL, more: object = {}) => {
+    const params = { name: 'w_two', arguments: {}, _meta: envelope({ elicitation: { form: {} } }), ...more };
+    const response = await post(url, 'tools/call', { params, headers: { 'mcp-name': 'w_two' } });
+    return (await response.json()) as {
+      readonly result?: { readonly requestState?: string; readonly inputRequests?: object };
+      readonly error?: object;
+    };
+  };
+  const accept = (content: object) => ({ action: 'accept', content });
+
+  test('is read by each server with the same key, and by no other', async () => {
+    const [one, same, other] = [await serve('a', true), await serve('a', false), await serve('b', false)];
+    const { result: first } = await called(one);
+    expect(first).toMatchObject({ inputRequests: { 'sure#1': {} } });
+    const sure = {
+      requestState: first?.requestState,
+      inputResponses: { 'sure#1': accept({ confirmed: true }) },
+    };
+    expect(await called(other, sure)).toMatchObject({
+      error: { code: -32_602, message: 'Invalid or expired requestState' },
+    });
+    const { result: second } = await called(same, sure);
+    expect(second).toMatchObject({ inputRequests: { 'note#1': {} } });
+    const note = {
+      requestState: second?.requestState,
+      inputResponses: { 'note#1': accept({ input: 'fine' }) },
+    };
+    expect(await called(one, note)).toMatchObject({ result: { structuredContent: { result: 'fine' } } });
+  }, 60_000);
 });
