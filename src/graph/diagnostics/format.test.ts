@@ -41,6 +41,10 @@ const forward = diagnostic(
 );
 
 describe('formatDiagnostics', () => {
+  test('has no frame of a file without text', () => {
+    expect(print([forward], { 'examples/logseq/add-todo.workflow.ts': '' })).not.toContain('|');
+  });
+
   test('prints header, frame, related places and hint', () => {
     const line =
       '  @Step() a = forEach(this.content.lines, (line) => call(AddContent, { content: line + this.later.id }));';

@@ -156,12 +156,12 @@ export interface Frame {
 
 /**
  * Cuts the line of a place out of its source. A span over several lines is marked to the end of its first one.
- * Nothing when the source has no such line.
+ * Nothing when the source has no such line, or is empty, as that of a file that is absent.
  */
 function frameOf(source: string, span: Span): Frame | undefined {
   const [lineNumber, column, endLine, endColumn] = span;
   const line = lineAt(source, lineNumber);
-  if (line === undefined) return undefined;
+  if (line === undefined || source === '') return undefined;
   const start = Math.min(column - 1, line.length);
   const end = endLine > lineNumber ? line.trimEnd().length : Math.min(endColumn - 1, line.length);
   const before = printable(line.slice(0, start));

@@ -143,6 +143,20 @@ describe('a connection to an upstream server', () => {
     expect(opened()).toBe(1);
   });
 
+  test('says how it failed before, where there is no time for another one', async () => {
+    const { upstream } = servers((count) => {
+      if (count === 1) throw new Error('`a` exited with code 3 (abc-secret)');
+      return new Promise(() => {});
+    });
+    await expect(upstream.call(echo, {}, call)).rejects.toMatchObject({ code: 'E_UPSTREAM_UNAVAILABLE' });
+    await expect(upstream.list('a', AbortSignal.timeout(1))).rejects.toMatchObject({
+      code: 'E_UPSTREAM_UNAVAILABLE',
+      message: expect.stringMatching(
+        /^The upstream server 'a' cannot be reached: it did not connect in time; before, `a` exited with code 3 \((?!abc)/,
+      ),
+    });
+  });
+
   test('that a call has opened may have other tools; one that a list has opened is compared already', async () => {
     const { upstream, ends } = servers(() => ({}));
     const changed: string[] = [];

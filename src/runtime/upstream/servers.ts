@@ -123,6 +123,8 @@ class Link {
   #opening = new AbortController();
   /** Failures and lost connections since the last success. */
   #failures = 0;
+  /** Why the last connection could not be made. */
+  #why: string | undefined;
 
   constructor(
     readonly name: string,
@@ -178,8 +180,11 @@ class Link {
     const { timeoutMs } = this.server;
     return withLimit(timeoutMs, signal, (limited, isLate) =>
       abortable(opening, limited).catch((error: unknown) => {
-        if (!isLate()) throw error;
-        const why = `it did not connect within ${timeoutMs} ms`;
+        const isTimeout = error === signal.reason && (error as Error).name === 'TimeoutError';
+        if (!isLate() && !isTimeout) throw error;
+        // While it waits to try again, that it is late says less than how it failed before.
+        const before = this.#why === undefined ? '' : `; before, ${this.#why}`;
+        const why = `it did not connect ${isTimeout ? 'in time' : `within ${timeoutMs} ms`}${before}`;
         throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(this.name, why), {
           retryAfterMs: FIRST_DELAY_MS,
         });
@@ -201,6 +206,7 @@ class Link {
       const opened = await open(name, server, say, this.changed, masked, signal);
       const connection = maskedConnection(opened, mask);
       void opened.closed.then(() => this.#onEnd(connection));
+      this.#why = undefined;
       return connection;
     } catch (error) {
       if (signal.aborted)
@@ -211,9 +217,9 @@ class Link {
       this.#connection = undefined;
       if (error instanceof UpstreamError) throw error;
       this.#failures += 1;
-      const why = reasonOf(error);
+      this.#why = mask(reasonOf(error));
       const retryAfterMs = this.#delayMs();
-      throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', mask(upstreamTexts.unavailable(name, why)), {
+      throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, this.#why), {
         retryAfterMs,
       });
     }

@@ -7,7 +7,7 @@ import type { Log } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import { type Break, breaksOf, breakText, changesOf } from '../../upstream/drift.js';
 import type { UpstreamListing, UpstreamPort, UpstreamTool } from '../../upstream/port.js';
-import { upstreamTexts } from '../../upstream/port.js';
+import { reasonOf, upstreamTexts } from '../../upstream/port.js';
 import type { RunnableWorkflow } from '../composite/served-workflows.js';
 
 /** How long all servers together may take to list their tools when a server starts, in ms. */
@@ -202,7 +202,8 @@ async function listed(
       try {
         return [[server, await list(server, signal)] as const];
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const isLate = error === signal.reason;
+        const why = isLate ? `it has not listed them within ${LIST_TIMEOUT_MS} ms` : reasonOf(error);
         log(
           `The tools of the upstream server '${server}' could not be compared with the recorded ones: ${why}`,
           { event: 'upstream.unreachable', level: 'warning' },
