@@ -8,7 +8,7 @@ import type { Owner } from '../../../src/decorators/context.js';
 import { SchemaCompiler } from '../../../src/formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
-import { ask } from '../../../src/runtime/engine/constructs.fixture.js';
+import { ask, wait } from '../../../src/runtime/engine/constructs.fixture.js';
 import {
   again,
   call,
@@ -82,6 +82,9 @@ export const GRAPHS = {
       name: 'failing',
     },
   ),
+  nightly: graph(chain(wait('pause', { durationMs: lit(86_400_000) }), done('out', lit('done'))), {
+    name: 'nightly',
+  }),
   sixty: graph(sixtySteps, { name: 'sixty-steps' }),
   /** The one of today: runs in the store have the other one. */
   edited: graph(
@@ -129,6 +132,7 @@ export class ServedStudio {
     limits: { maxOpenRuns: 100_000, maxPendingActions: 100_000 },
   });
   #studio: Awaited<ReturnType<typeof listen>> | undefined;
+  #team: Awaited<ReturnType<typeof listen>> | undefined;
   #server: StepwrightServer | undefined;
 
   /** Starts a run, and returns its name. */
@@ -160,6 +164,21 @@ export class ServedStudio {
     return this.#studio.url;
   }
 
+  /** The address of the page for callers of the server, each with a token that is its name and its roles. */
+  async openForTeam(): Promise<URL> {
+    const verify = (token: string) => {
+      const [clientId = '', ...roles] = token.split('.');
+      return clientId === 'ada' || clientId === 'lea'
+        ? { clientId, subject: clientId, scopes: [], roles }
+        : undefined;
+    };
+    this.#team ??= await listen(
+      { store: `sqlite:${this.path}`, options: { auth: { verify } } },
+      { token: '', port: 0, host: '127.0.0.1' },
+    );
+    return this.#team.url;
+  }
+
   #projects() {
     const registry: Registry = greeting;
     const options = {
@@ -178,6 +197,7 @@ export class ServedStudio {
   async close(): Promise<void> {
     this.release();
     await this.#studio?.close();
+    await this.#team?.close();
     await this.#server?.stop();
     await this.#store.close();
     rmSync(this.folder, { recursive: true });

@@ -99,6 +99,46 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#runs')).toContain('No run matches');
   });
 
+  inBrowser('opens for a team with tokens of the server, and each reader answers as itself', async () => {
+    const run = await studio.startForAda(GRAPHS.approval, { purpose: 'A desk', amount: 300 });
+    const team = await studio.openForTeam();
+    const other = await browser?.newPage();
+    if (other === undefined) return;
+    await other.goto(new URL(`/runs/${run}`, team).href);
+    const send = async (token: string) => {
+      await other.getByLabel('Token').fill(token);
+      await other.getByRole('button', { name: 'Open the page' }).click();
+    };
+    for (const [token, why] of [
+      ['eve.operator', 'token'],
+      ['ada.lead', "ada lacks the role 'operator'"],
+    ] as const) {
+      await send(token);
+      await other.getByRole('alert').filter({ hasText: why }).waitFor();
+    }
+    await send('ada.operator.lead');
+    await other.locator('#head .status.waiting').waitFor();
+    expect(await other.locator('#waits').innerText()).toContain('who is not the owner');
+    expect(await other.locator('#waits form').count()).toBe(0);
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await send('lea.operator.lead');
+    await other.goto(new URL(`/runs/${run}`, team).href);
+    expect(await other.locator('#waits').innerText()).toContain('you answer as lea');
+    await other.getByRole('button', { name: 'Yes' }).click();
+    await other.locator('#head .status.completed').waitFor();
+    expect(await other.evaluate('document.cookie')).toBe('');
+    await other.close();
+  });
+
+  inBrowser('a run that waits for a time says until when, in the list as well', async () => {
+    const run = await studio.start(GRAPHS.nightly, {}, { kind: 'local' }, 0);
+    await open('/runs?workflow=nightly');
+    expect(await text('.runs tbody tr')).toMatch(/waiting.*pause/s);
+    await open(`/runs/${run}`);
+    expect(await text('#waits')).toMatch(/pause.*continues at .*\d\d:\d\d/s);
+    expect(await page.locator('#waits form').count()).toBe(0);
+  });
+
   inBrowser('a run that begins appears in an open list', async () => {
     await open('/runs');
     const run = await studio.start(GRAPHS.confirm, { amount: 8 });
