@@ -143,7 +143,7 @@ describe('a connection to an upstream server', () => {
     expect(opened()).toBe(1);
   });
 
-  test('says how it failed before, where there is no time for another one', async () => {
+  test('says how it failed the last time, where a further one would be too late', async () => {
     const { upstream } = servers((count) => {
       if (count === 1) throw new Error('`a` exited with code 3 (abc-secret)');
       return new Promise(() => {});
@@ -152,7 +152,7 @@ describe('a connection to an upstream server', () => {
     await expect(upstream.list('a', AbortSignal.timeout(1))).rejects.toMatchObject({
       code: 'E_UPSTREAM_UNAVAILABLE',
       message: expect.stringMatching(
-        /^The upstream server 'a' cannot be reached: it did not connect in time; before, `a` exited with code 3 \((?!abc)/,
+        /^The upstream server 'a' cannot be reached: it did not connect before the deadline; the last time, `a` exited with code 3 \((?!abc)/,
       ),
     });
   });

@@ -183,8 +183,8 @@ class Link {
         const isTimeout = error === signal.reason && (error as Error).name === 'TimeoutError';
         if (!isLate() && !isTimeout) throw error;
         // While it waits to try again, that it is late says less than how it failed before.
-        const before = this.#why === undefined ? '' : `; before, ${this.#why}`;
-        const why = `it did not connect ${isTimeout ? 'in time' : `within ${timeoutMs} ms`}${before}`;
+        const before = this.#why === undefined ? '' : `; the last time, ${this.#why}`;
+        const why = `it did not connect ${isTimeout ? 'before the deadline' : `within ${timeoutMs} ms`}${before}`;
         throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(this.name, why), {
           retryAfterMs: FIRST_DELAY_MS,
         });
