@@ -1,7 +1,6 @@
 import type { DataConverter } from '@temporalio/common';
 import type { NativeConnectionOptions, WorkerOptions } from '@temporalio/worker';
 import { StoreError } from '../runtime/runs/store/store-error.js';
-import { thrownText } from '../runtime/tools/exceptions.js';
 
 /** Where runs are kept and executed on Temporal. */
 export interface TemporalOptions extends Pick<NativeConnectionOptions, 'tls' | 'apiKey' | 'metadata'> {
@@ -101,13 +100,4 @@ function switchIn(name: 'worker' | 'tls', text: string): TemporalOptions | undef
 /** The name of the store, for messages. */
 export function nameOf({ address, namespace, taskQueue }: ResolvedOptions): string {
   return `temporal://${address}/${namespace}?taskQueue=${taskQueue}`;
-}
-
-/** That a server of Temporal refuses what a store needs, or does not respond. */
-export function unreachableStore(options: ResolvedOptions, error: unknown): StoreError {
-  // The SDK keeps the words of the server in the cause.
-  const { cause } = (error ?? {}) as { readonly cause?: unknown };
-  const details = [error, cause].map((each) => (each as { readonly details?: unknown } | undefined)?.details);
-  const text = details.find((each) => typeof each === 'string' && each !== '') ?? thrownText(error);
-  return new StoreError('unreachable', nameOf(options), String(text), error);
 }

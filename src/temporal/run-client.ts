@@ -10,7 +10,7 @@ import type { Json } from '../graph/json.js';
 import type { Failure } from '../runtime/engine/contract.js';
 import { JournalFailedError } from '../runtime/runs/store/journal.js';
 import { withCompression } from './compression.js';
-import { type ResolvedOptions, unreachableStore } from './options.js';
+import type { ResolvedOptions } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
 import {
   type Nonce,
@@ -26,6 +26,7 @@ import {
 } from './protocol.js';
 import { loadSdk, type Sdk } from './sdk.js';
 import { hasSearchAttributes, searchAttributesOf, searchConditionOf } from './search-attributes.js';
+import { unreachableStore } from './unreachable-store.js';
 
 type Name = keyof RunRequests;
 type RequestOf<N extends Name> = Parameters<RunRequests[N]>[0];
@@ -82,7 +83,7 @@ export class RunClient {
       return new RunClient(sdk, connection, client, { taskQueue, limit, isSearchable });
     } catch (error) {
       await connection?.close();
-      throw unreachableStore(options, error);
+      throw await unreachableStore(options, error);
     }
   }
 

@@ -35,10 +35,11 @@ import { StoreError } from '../runtime/runs/store/store-error.js';
 import { RunMask } from '../runtime/secrets/run-mask.js';
 import { runRef } from '../runtime/tools/port.js';
 import { planLines } from '../runtime/trace/kinds.js';
-import { type ResolvedOptions, unreachableStore } from './options.js';
+import type { ResolvedOptions } from './options.js';
 import { type RunArguments, type RunRequests, workflowIdsOf } from './protocol.js';
 import { type RemoteExecution, RunClient, type RunMemo } from './run-client.js';
 import { isTerminated, terminatedRun, terminatedSummary } from './terminated-run.js';
+import { unreachableStore } from './unreachable-store.js';
 import type { RunningWorker } from './worker.js';
 
 /** How often a request that waits for a run looks at it, in ms. */
@@ -216,10 +217,10 @@ export class TemporalRunStore implements RunStore {
   async #startWorker(): Promise<void> {
     const { startWorkerOf } = await import('./worker.js');
     this.#worker ??= startWorkerOf(this.#temporal, this.#options);
-    await this.#worker.catch((error: unknown) => {
+    await this.#worker.catch(async (error: unknown) => {
       this.#worker = undefined;
       if (error instanceof StoreError) throw error;
-      throw unreachableStore(this.#temporal, error);
+      throw await unreachableStore(this.#temporal, error);
     });
   }
 

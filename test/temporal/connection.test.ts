@@ -16,6 +16,8 @@ import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.f
 import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
 import { type TemporalOptions, temporal } from '../../src/temporal/index.js';
+import { resolveOptions } from '../../src/temporal/options.js';
+import { unreachableStore } from '../../src/temporal/unreachable-store.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 /** `UNAUTHENTICATED` of gRPC. */
@@ -93,6 +95,35 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
     },
     60_000,
   );
+
+  const serverRootCACertificate = Buffer.from(TLS_AUTHORITY);
+  test.each<[string, () => TemporalOptions, RegExp]>([
+    [
+      'without the authority of its certificate',
+      () => ({ ...options(), tls: true }),
+      /not signed by .*serverRootCA/,
+    ],
+    [
+      'by a name that its certificate does not have',
+      () => ({ ...options(), tls: { serverRootCACertificate } }),
+      /is for DNS:spec\.example\.com.*, and not for '127\.0\.0\.1'.*tls\.serverNameOverride/,
+    ],
+    ['without TLS', () => ({ ...options(), tls: false }), /expects TLS: set 'tls' to true/],
+    [
+      'by TLS at a port without it',
+      () => ({ address: inject('temporalAddress') ?? '', tls: true }),
+      /does not speak TLS \(.+\): set 'tls' to false, or correct the port/,
+    ],
+    [
+      'at a port without a server',
+      () => ({ address: '127.0.0.1:1' }),
+      /127\.0\.0\.1:1 fails with ECONNREFUSED/,
+    ],
+    ['for a reason that is not in its connection', options, /cannot be reached \(the SDK says this\)/],
+  ])('says why it cannot be reached %s', async (_where, wrong, why) => {
+    const { message } = await unreachableStore(resolveOptions(wrong()), new Error('the SDK says this'));
+    expect(message).toMatch(why);
+  });
 
   test.each([
     ['is missing', undefined, /cannot be used \(ENOENT/],
