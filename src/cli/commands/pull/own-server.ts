@@ -57,13 +57,23 @@ export function ownServer(request: OwnServerRequest): OwnServer {
       `stepwright: the configuration is in ${file}: add ${line} to its \`upstream\`, then run \`stepwright pull ${name}\``,
     );
   const location = path.join(root, file);
-  const text = existsSync(location) ? readFileSync(location, 'utf8').replace(/^\ufeff/, '') : '{}\n';
+  const text = existsSync(location) ? readFileSync(location, 'utf8').replace(/^\ufeff/, '') : NEW_CONFIG;
   return { name, servers: parsed.data, file, text: withServer(file, text, line) };
 }
 
-/** What an author has typed: a module that is there, or the words of a command. */
+/** Workflows over the tools are classes: a configuration without `registries` may be one of YAML only. */
+const NEW_CONFIG = `{
+  "$schema": "./node_modules/stepwright/config.schema.json",
+  "registries": [{ "include": ["src/**/*.ts"], "out": "generated/registry.ts" }]
+}
+`;
+
+/** What an author has typed: a module, or the words of a command. */
 function entryOf(root: string, server: string): UpstreamConfig[string] {
-  if (/\.[cm]?js$/.test(server) && existsSync(path.resolve(root, server))) return { module: server };
+  if (/^\S+\.[cm]?[jt]s$/.test(server)) {
+    if (existsSync(path.resolve(root, server))) return { module: server };
+    throw new Misuse(`stepwright: there is no file \`${server}\` in the project, for \`--self\``);
+  }
   const words = [...server.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
   const [command = '', ...args] = words.map(([, double, single, bare]) => double ?? single ?? bare ?? '');
   if (command === '')

@@ -1,4 +1,5 @@
 import { type UpstreamConfig, upstreamSchema } from '../../upstream/config.js';
+import { openModule } from '../../upstream/import-tools.js';
 import type { UpstreamPort } from '../../upstream/port.js';
 import { UpstreamServers } from '../../upstream/servers.js';
 
@@ -36,10 +37,7 @@ export function upstreamServers(
     env: process.env,
     log,
     open: async (name, server, say, changed, secrets, signal) => {
-      if ('module' in server) {
-        const { openModule } = await import('../../upstream/import-tools.js');
-        return openModule(name, root, server.module);
-      }
+      if ('module' in server) return openModule(name, root, server.module);
       const { openUpstream } = await import('./upstream-client.js');
       return openUpstream({ name, server, root, say, changed, secrets, signal });
     },
