@@ -62,6 +62,7 @@ describe('resolveSettings', () => {
       domains: [],
       outputSchemas: true,
       questionApp: false,
+      questionRounds: 5,
       workflowPrefix: 'w_',
       runs: {
         maxOpenRuns: 50,
@@ -95,6 +96,9 @@ describe('resolveSettings', () => {
     expect(resolveSettings({ workflowPrefix: '' }).workflowPrefix).toBe('');
     expect(() => resolveSettings({ questions: { app: 'yes' as never } })).toThrow(
       'questions.app must be true or false, not "yes"',
+    );
+    expect(() => resolveSettings({ questions: { rounds: 0 } })).toThrow(
+      'questions.rounds must be a whole number from 1 to 2147483647, not 0',
     );
   });
 

@@ -208,6 +208,7 @@ export interface ResolvedSettings
   readonly upstream?: UpstreamPort;
   /** Whether hosts that show apps get the app of questions. */
   readonly questionApp: boolean;
+  readonly questionRounds: number;
   readonly questions?: QuestionSettings;
   readonly telemetry?: Telemetry;
   readonly taskRouter?: ServerSettings['taskRouter'];
@@ -413,8 +414,11 @@ function randomId(): string {
 const KEY_LENGTH = 32;
 
 /** @throws RangeError for an address that is not one, and for a short key. */
-function questionsOf({ questions }: ServerSettings): Pick<ResolvedSettings, 'questions' | 'questionApp'> {
-  const { page, publicUrl, key, app = false } = questions ?? {};
+function questionsOf({
+  questions,
+}: ServerSettings): Pick<ResolvedSettings, 'questions' | 'questionApp' | 'questionRounds'> {
+  const { page, publicUrl, key, app = false, rounds = 5 } = questions ?? {};
+  checkLimits([['questions.rounds', rounds]]);
   if (typeof app !== 'boolean')
     throw new RangeError(`questions.app must be true or false, not ${JSON.stringify(app)}`);
   if (page !== undefined && typeof page !== 'boolean')
@@ -431,6 +435,7 @@ function questionsOf({ questions }: ServerSettings): Pick<ResolvedSettings, 'que
   const has = page === true || key !== undefined;
   return {
     questionApp: app,
+    questionRounds: rounds,
     ...(has ? { questions: { page: page === true, ...defined({ publicUrl, key }) } } : {}),
   };
 }
@@ -449,6 +454,11 @@ export interface QuestionSettings {
    * false.
    */
   readonly app?: boolean;
+  /**
+   * How often a call of a client of revision 2026-07-28 gets questions. Then its answer is what it waits for, to be answered
+   * with `submit_result`. Default: 5.
+   */
+  readonly rounds?: number;
   /**
    * A secret of at least 32 characters that all servers with the same runs have. Links to pages, and the state that a
    * client of revision 2026-07-28 returns with its answers, can be read by servers with the same key alone. Default: the

@@ -39,7 +39,7 @@ export interface QuestionRound {
 export interface QuestionRounds {
   /**
    * What to ask. Without a question, the client returns with the state alone, while its user is on a page. Undefined where
-   * the call waits for no question that the client can put, and after {@link MAX_ROUNDS}.
+   * the call waits for no question that the client can put, and after its last round.
    */
   next(call: WaitingCall, client: AskingClient, context: RequestContext): Promise<QuestionRound | undefined>;
   /**
@@ -69,9 +69,6 @@ export interface QuestionRounds {
   ): Promise<{ readonly result: ToolResult; readonly call: WaitingCall }>;
 }
 
-/** After so many rounds the answer of a call is what it waits for, to be answered with `submit_result`. */
-const MAX_ROUNDS = 5;
-
 /** The longest conversation in a state, in UTF-16 code units of its JSON. */
 const SAID_LIMIT = 262_144;
 
@@ -82,6 +79,8 @@ interface RoundsParts {
   readonly runs: RunStore;
   readonly sealing: Pick<RunStore, 'key'>;
   readonly answerMs: number;
+  /** After so many rounds the answer of a call is what it waits for, to be answered with `submit_result`. */
+  readonly maxRounds: number;
   readonly identified: (context: RequestContext) => IdentifiedRequest;
   readonly pageOf: NonNullable<Waiter['pageOf']>;
   readonly workflowTools: Pick<WorkflowTools, 'taskResult'>;
@@ -108,8 +107,8 @@ export class StoredQuestionRounds implements QuestionRounds {
     ...[call, client, context]: Parameters<QuestionRounds['next']>
   ): Promise<QuestionRound | undefined> {
     const said = call.said && withoutClosing(call.said);
-    if (call.rounds >= MAX_ROUNDS || JSON.stringify(said ?? []).length > SAID_LIMIT) return undefined;
-    const { runs, identified, pageOf } = this.#parts;
+    const { runs, identified, pageOf, maxRounds } = this.#parts;
+    if (call.rounds >= maxRounds || JSON.stringify(said ?? []).length > SAID_LIMIT) return undefined;
     const { pages = {} } = call;
     const open = await openQuestions(runs, identified(context).principal, call.run, pageOf);
     const isOnPage = ({ id }: UserQuestion): boolean => (pages[id] ?? 'asked') !== 'asked';

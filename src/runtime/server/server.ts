@@ -327,10 +327,10 @@ class RegistryServer implements StepwrightServer {
 
   /** What those need that work with the runs of clients. */
   get #runParts() {
-    const { toolAnswerMs: answerMs, log } = this.settings;
+    const { toolAnswerMs: answerMs, questionRounds: maxRounds, log } = this.settings;
     const { workflowTools, workflows } = this.#catalogue;
     return {
-      ...{ runs: this.#runs, sealing: this.#parts.sealing, answerMs, log, workflowTools },
+      ...{ runs: this.#runs, sealing: this.#parts.sealing, answerMs, maxRounds, log, workflowTools },
       workflowTool: (workflow: string) => workflows.get(workflow)?.tool?.name,
       pageOf: async (question: LinkedQuestion) => this.questionLinks?.urlOf(question),
       identified: (context: RequestContext) => this.#identified(context),

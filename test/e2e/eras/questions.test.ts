@@ -70,10 +70,13 @@ describe('questions of a call', () => {
     expect(JSON.stringify(result)).toContain('E_ASK_DECLINED');
   });
 
-  test('remain open for submit_result after five rounds, and for a client that asks no user', async () => {
+  test('remain open for submit_result after the last round, and for a client that asks no user', async () => {
     const url = await listening(desk(settings).server);
     const result = await (await asked(url, yes)).callTool({ name: 'w_many', arguments: {} });
     expect(result.structuredContent).toMatchObject({ status: 'waiting', action: { action_id: 'q5#1' } });
+    const one = await listening(desk({ ...settings, questions: { rounds: 1 } }).server);
+    const early = await (await asked(one, yes)).callTool({ name: 'w_many', arguments: {} });
+    expect(early.structuredContent).toMatchObject({ status: 'waiting', action: { action_id: 'q1#1' } });
     const plain = await (await statelessClient(url)).callTool({ name: 'w_two', arguments: {} });
     expect(plain.structuredContent).toMatchObject({ status: 'waiting', action: { action_id: 'sure#1' } });
   });
