@@ -3,10 +3,10 @@
 // modules are entries of the bundle as well; `sources.json` then lists the modules of each file.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, normalizePath } from 'vite';
 
@@ -15,12 +15,15 @@ const SOURCES = join(ROOT, 'src');
 const [folder = join(ROOT, 'dist'), ...innerModules] = process.argv.slice(2);
 const outDir = resolve(folder);
 
-const { name, exports, dependencies, peerDependencies } = JSON.parse(
+const { name, exports, bundled, dependencies, peerDependencies } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
 
 /** The packages that its files may load. */
 const PACKAGES = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })]);
+
+/** Packages that are many times as large as what is used of them. */
+const BUNDLED = new Set([...bundled, '@dagrejs/graphlib']);
 
 /** The modules that are loaded by path. Each is a file at the place it has in the sources. */
 const ENTRIES = [
@@ -92,11 +95,27 @@ function chunk(name, entries, isServed, priority, others = entries) {
   };
 }
 
+/** Removes the declarations that no import of a user reaches. */
+async function removeInnerDeclarations() {
+  const reached = new Set(
+    Object.values(exports).flatMap(({ types }) => (types ? [join(outDir, relative('dist', types))] : [])),
+  );
+  for (const file of reached)
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(
+      /(?:from|import)[\s(]*['"](\.[^'"]+)\.js['"]/g,
+    ))
+      reached.add(join(dirname(file), `${path}.d.ts`));
+  const all = readdirSync(outDir, { recursive: true }).filter((file) => file.endsWith('.d.ts'));
+  const inner = all.map((file) => join(outDir, file)).filter((file) => !reached.has(file));
+  await Promise.all(inner.map((file) => rm(file)));
+}
+
 async function writeDeclarations() {
   const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
   const args = [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', outDir];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
   if (code !== 0) throw new Error(`The compiler ended with exit code ${code}`);
+  await removeInnerDeclarations();
 }
 
 /** V8 keeps a file in two bytes for each character, and reads it slower, as soon as it has one beyond Latin-1. */
@@ -129,6 +148,18 @@ const sourceList = {
   },
 };
 
+/** The licences of the packages that are part of the files. */
+const licences = {
+  name: 'licences',
+  generateBundle() {
+    const texts = [...BUNDLED].map((name) => {
+      const text = readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8').trim();
+      return `${name}\n\n${text}\n`;
+    });
+    this.emitFile({ type: 'asset', fileName: 'LICENSES.txt', source: texts.join('\n\n') });
+  },
+};
+
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const COMPILER = 'ts-morph';
@@ -149,6 +180,7 @@ export const { Project, ts } = createRequire(import.meta.url)('${COMPILER}');`
 function isExternal(id) {
   if (id === COMPILER || /^[.\0]/.test(id) || isAbsolute(id)) return false;
   const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(id) ?? [];
+  if (BUNDLED.has(name)) return false;
   if (!PACKAGES.has(name) && !isBuiltin(id) && !/^\w+:/.test(id))
     throw new Error(`The package does not depend on '${id}'`);
   return true;
@@ -162,6 +194,7 @@ function writeFiles(entries, { plugins = [], output, alias = {} }) {
     logLevel: 'warn',
     plugins: [requireCompiler],
     resolve: { alias },
+    ssr: { noExternal: [...BUNDLED] },
     build: {
       ssr: true,
       target: 'es2022',
@@ -183,7 +216,7 @@ function writeFiles(entries, { plugins = [], output, alias = {} }) {
 
 function writeBundle() {
   return writeFiles(ENTRIES, {
-    plugins: [sourceList],
+    plugins: [sourceList, licences],
     output: {
       chunkFileNames: 'chunks/[name].js',
       codeSplitting: {

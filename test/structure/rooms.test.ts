@@ -13,11 +13,14 @@ describe('the product', () => {
   });
 
   test('imports no package that its users would not get', () => {
-    const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
+    const { bundled, dependencies, peerDependencies } = JSON.parse(
+      readFileSync(`${ROOT}package.json`, 'utf8'),
+    ) as {
+      bundled: readonly string[];
       dependencies: object;
       peerDependencies: object;
     };
-    const names = Object.keys(dependencies);
+    const names = [...bundled, ...Object.keys(dependencies)];
     // The compilers, SQLite, bundlers, ESLint, OpenTelemetry and Temporal are optional: what a server loads does without them.
     const withPeers = [...names, ...Object.keys(peerDependencies)];
     const mayUsePeers = ({ from, how }: (typeof imports)[number]): boolean =>
