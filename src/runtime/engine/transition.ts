@@ -129,7 +129,8 @@ export class Transition {
 
   /** Ends a command that was answered or withdrawn. */
   settleCommand(id: string): void {
-    const owed = this.state.owed.delete(id);
+    const owed = this.state.owed.get(id);
+    this.state.owed.delete(id);
     if (owed instanceof NodeRecord) this.change(owed).command = undefined;
   }
 
@@ -327,7 +328,7 @@ export function enterQueue(
 
 /** Removes the first node from the queue for slots. */
 export function nextInQueue(transition: Transition): NodeRecord | undefined {
-  const node = transition.state.queue.first;
+  const [node] = transition.state.queue;
   if (node !== undefined) leaveQueue(transition, node);
   return node;
 }
@@ -336,5 +337,5 @@ export function nextInQueue(transition: Transition): NodeRecord | undefined {
 export function leaveQueue(transition: Transition, node: NodeRecord): void {
   if (node.details.queued === 0) return;
   transition.change(node).set('queued', 0);
-  transition.state.queue.remove();
+  transition.state.queue.delete(node);
 }

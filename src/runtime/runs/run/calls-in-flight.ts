@@ -4,7 +4,6 @@ import { sha256Hex } from '../../../graph/sha256.js';
 import type { Command, Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { boundedFailure } from '../../engine/failures.js';
-import { SmallMap } from '../../engine/tables.js';
 import type { CallMask } from '../../secrets/call-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type {
@@ -54,7 +53,7 @@ export class CallsInFlight {
   readonly #port: CallPort;
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
-  readonly #inFlight = new SmallMap<CallInFlight>();
+  readonly #inFlight = new Map<string, CallInFlight>();
 
   constructor(port: CallPort, run: CallingRun, shared: SharedContext) {
     this.#port = port;
@@ -98,7 +97,9 @@ export class CallsInFlight {
 
   /** Aborts a call and forgets it. A call that has returned is not affected. */
   abort(id: string): void {
-    this.#inFlight.delete(id)?.abort();
+    const call = this.#inFlight.get(id);
+    this.#inFlight.delete(id);
+    call?.abort();
   }
 
   /** Aborts the calls that have not returned. @param stays whether a call continues. */
