@@ -95,22 +95,9 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
   return runRecorded(options);
 }
 
-/** @param inputs - record what the run reads. Default: only a run with a cache records it. */
-export async function runRecorded(options: CodegenOptions, inputs?: Inputs): Promise<ProjectRun> {
+/** @param recorded - records what the run reads. Default: only a run with a cache records it. */
+export async function runRecorded(options: CodegenOptions, recorded?: Inputs): Promise<ProjectRun> {
   const session = memoryOf(options.session);
-  session.begin();
-  try {
-    return await runPhases(session, options, inputs);
-  } finally {
-    session.end();
-  }
-}
-
-async function runPhases(
-  session: SessionMemory,
-  options: CodegenOptions,
-  recorded: Inputs | undefined,
-): Promise<ProjectRun> {
   const { cache = true, overlay } = options;
   const check = options.check === true || overlay !== undefined;
   const { run, plan, registries } = await planRun(session, options, recorded);
@@ -123,8 +110,7 @@ async function runPhases(
   const isClean = compilation.internalErrors.length === 0 && !hasErrors(all);
   // Readings of texts that are not saved are of no use to others.
   if (cache && overlay === undefined) {
-    if (isClean)
-      session.save(recordsOf(run, options, plan.value, compilation.outputs, sortDiagnostics(diagnostics)));
+    if (isClean) keepRecords(run, options, plan.value, compilation.outputs, sortDiagnostics(diagnostics));
     else run.memo.save(false);
   }
   return {
@@ -278,33 +264,31 @@ function judge(
 }
 
 /** Saves a run without errors: the memo for other runs, and for servers what the registries were made from. */
-function recordsOf(
+function keepRecords(
   { root, inputs, memo, names }: RunContext,
   { configFile }: CodegenOptions,
   plan: CodegenPlan | undefined,
   outputs: readonly OutputFile[],
   diagnostics: readonly Diagnostic[],
-): () => void {
-  if (inputs === undefined || plan === undefined) return () => {};
+): void {
+  if (inputs === undefined || plan === undefined) return;
   const { registries } = plan;
   const patterns = patternsOf(registries);
   const allOutputs = registries.flatMap(outputsOf);
   const reading = namesRead(allOutputs, patterns);
   const withSpecs = patterns.specs.length === 0 ? names : sourceNames(root, allOutputs, patterns);
   inputs.add([[reading, withSpecs]]);
-  return () => {
-    const files = outputs.map(({ file }) => file);
-    const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
-    // Others may have changed an output since.
-    const isUntouched = outputs.every((output) => outputState(root, output) === 'current');
-    const isSame = sourceNames(root, allOutputs, patterns) === withSpecs;
-    if (isCurrent && isUntouched && isSame && !inputs.isOpen)
-      keepRun(memo, root, inputs, { diagnostics, files, plan: modulePlanOf(plan) });
-    memo.save(true);
-    const outs = registries.map(({ out }) => out);
-    const written = outputs.filter(({ file }) => outs.includes(file));
-    keepSources({ root, configFile }, { inputs, names: withSpecs, isCurrent }, written, patterns);
-  };
+  const files = outputs.map(({ file }) => file);
+  const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
+  // Others may have changed an output since.
+  const isUntouched = outputs.every((output) => outputState(root, output) === 'current');
+  const isSame = sourceNames(root, allOutputs, patterns) === withSpecs;
+  if (isCurrent && isUntouched && isSame && !inputs.isOpen)
+    keepRun(memo, root, inputs, { diagnostics, files, plan: modulePlanOf(plan) });
+  memo.save(true);
+  const outs = registries.map(({ out }) => out);
+  const written = outputs.filter(({ file }) => outs.includes(file));
+  keepSources({ root, configFile }, { inputs, names: withSpecs, isCurrent }, written, patterns);
 }
 
 const PACKAGE_FILE = 'package.json';

@@ -109,7 +109,6 @@ class Watcher implements CodegenWatcher {
     clearTimeout(this.#timer);
     await this.#watcher.close();
     await this.#running;
-    memoryOf(this.#session).finish();
   }
 
   #isIgnored(file: string, stats: Stats | undefined): boolean {
@@ -148,7 +147,6 @@ class Watcher implements CodegenWatcher {
 
   #isUnchanged(): boolean {
     const { configFile, cache = true } = this.#options;
-    memoryOf(this.#session).finish();
     return cache && recallRun({ root: this.#root, configFile }) !== undefined;
   }
 
