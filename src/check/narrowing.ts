@@ -12,7 +12,7 @@ import { isJsonObject, type Json } from '../graph/json.js';
 import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
-import { SchemaView, typeOfJson } from './schema-view.js';
+import { typeOfJson } from './schema-view.js';
 import { ABSENT, alternativesOf, read, typesOf, UNKNOWN, unionOf, type ValueType } from './value-type.js';
 
 /** A condition, and whether it holds at a read. */
@@ -123,7 +123,7 @@ function joinForms(valueType: ValueType, forms: readonly ValueType[]): ValueType
   const shapes = forms.flatMap((form) =>
     form.kind === 'schema' && form.view.shapes !== 'unknown' ? form.view.shapes : [],
   );
-  return { kind: 'schema', view: new SchemaView(valueType.view.root, shapes) };
+  return { kind: 'schema', view: { root: valueType.view.root, shapes } };
 }
 
 /**

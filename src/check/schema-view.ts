@@ -7,46 +7,14 @@ import { partSchema } from '../graph/part-schema.js';
 
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
-/** How many keys of a view are remembered. */
-const MOST_STEPS = 64;
-
 /**
  * The shapes of a value that a JSON Schema allows. Keywords that only narrow further are ignored, so that a value that is
- * reported as impossible is impossible. Every step of a workflow asks the same of its tool, so answers are kept.
+ * reported as impossible is impossible.
  */
-export class SchemaView {
+export interface SchemaView {
   readonly root: JsonSchema;
   /** Without references and alternatives; `unknown` if any value is allowed. */
   readonly shapes: readonly JsonSchema[] | 'unknown';
-  #steps: Map<string | number, Step> | undefined;
-  #types: ReadonlySet<JsonType> | 'unknown' | undefined;
-  #required: readonly string[] | undefined;
-
-  constructor(root: JsonSchema, shapes: readonly JsonSchema[] | 'unknown') {
-    this.root = root;
-    this.shapes = shapes;
-  }
-
-  step(key: string | number): Step {
-    this.#steps ??= new Map();
-    let step = this.#steps.get(key);
-    if (step === undefined) {
-      step = read(this, key);
-      // Keys may be those of callers, and registered schemas live as long as the process.
-      if (this.#steps.size < MOST_STEPS) this.#steps.set(key, step);
-    }
-    return step;
-  }
-
-  get types(): ReadonlySet<JsonType> | undefined {
-    this.#types ??= typesOfShapes(this) ?? 'unknown';
-    return this.#types === 'unknown' ? undefined : this.#types;
-  }
-
-  get required(): readonly string[] {
-    this.#required ??= requiredOfShapes(this);
-    return this.#required;
-  }
 }
 
 /** The result of reading a key: a view of it, or the keys that exist. */
@@ -58,15 +26,11 @@ export type Step =
 const views = new WeakMap<JsonSchema, SchemaView>();
 
 export function viewOf(schema: JsonSchema): SchemaView {
-  return getOrInsert(views, schema, () => new SchemaView(schema, expand(schema, schema, new Set())));
+  return getOrInsert(views, schema, () => ({ root: schema, shapes: expand(schema, schema, new Set()) }));
 }
 
 /** Reads a property, an item or a length. Missing means that no value of this schema has it. */
 export function stepInto(view: SchemaView, key: string | number): Step {
-  return view.step(key);
-}
-
-function read(view: SchemaView, key: string | number): Step {
   const { root, shapes } = view;
   if (shapes === 'unknown') return { kind: 'found', view };
   const parts: SchemaView['shapes'][] = [];
@@ -82,7 +46,7 @@ function read(view: SchemaView, key: string | number): Step {
   const isUnknown = parts.includes('unknown');
   return {
     kind: 'found',
-    view: new SchemaView(root, isUnknown ? 'unknown' : parts.flatMap((part) => part as JsonSchema[])),
+    view: { root, shapes: isUnknown ? 'unknown' : parts.flatMap((part) => part as JsonSchema[]) },
   };
 }
 
@@ -98,15 +62,11 @@ export function itemsIn({ root, shapes }: SchemaView): SchemaView | undefined {
     if (own === 'unknown') return undefined;
     items.push(...own);
   }
-  return new SchemaView(root, items);
+  return { root, shapes: items };
 }
 
 /** The types of a value of this view; `undefined` if they are unknown. */
-export function typesIn(view: SchemaView): ReadonlySet<JsonType> | undefined {
-  return view.types;
-}
-
-function typesOfShapes({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
+export function typesIn({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
   if (shapes === 'unknown') return undefined;
   const types = new Set<JsonType>();
   for (const shape of shapes) {
@@ -154,16 +114,12 @@ export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | u
   if (shapes === 'unknown') return undefined;
   return shapes.flatMap((shape) => {
     const types = Array.isArray(shape.type) ? textsIn(shape.type) : [];
-    if (types.length < 2) return new SchemaView(root, [shape]);
-    return types.map((type) => new SchemaView(root, [{ ...shape, type }]));
+    if (types.length < 2) return { root, shapes: [shape] };
+    return types.map((type) => ({ root, shapes: [{ ...shape, type }] }));
   });
 }
 
-export function requiredKeys(view: SchemaView): readonly string[] {
-  return view.required;
-}
-
-function requiredOfShapes({ shapes }: SchemaView): string[] {
+export function requiredKeys({ shapes }: SchemaView): readonly string[] {
   if (shapes === 'unknown') return [];
   const [first, ...others] = shapes.map((shape) => textsIn(shape.required));
   return first?.filter((key) => others.every((keys) => keys.includes(key))) ?? [];

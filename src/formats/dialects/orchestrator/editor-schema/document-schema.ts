@@ -1,7 +1,7 @@
 import {
   itemsIn,
   requiredKeys,
-  SchemaView,
+  type SchemaView,
   stepInto,
   typeOfJson,
   viewOf,
@@ -161,7 +161,7 @@ function writtenValue(part: JsonObject, view: SchemaView | undefined, depth: num
 
 function formsOf(view: SchemaView | undefined, depth: number): JsonSchema {
   if (view === undefined || view.shapes === 'unknown' || depth > MAX_DEPTH) return {};
-  const forms = view.shapes.map((shape) => formOf(new SchemaView(view.root, [shape]), shape, depth));
+  const forms = view.shapes.map((shape) => formOf({ root: view.root, shapes: [shape] }, shape, depth));
   const distinct = [...new Map(forms.map((form) => [JSON.stringify(form), form])).values()];
   const takesText = distinct.some((form) => form.type === 'string' && form.pattern === undefined);
   const [only] = distinct;
