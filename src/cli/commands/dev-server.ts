@@ -28,12 +28,7 @@ export interface DevProject {
 /** What `stepwright dev` says to a server. */
 export type DevCommand =
   /** Prepares for this project, without loading it: bundles its modules, loads its packages. */
-  | {
-      readonly kind: 'prepare';
-      readonly project: DevProject;
-      /** The workflows that the project has. */
-      readonly graphs: readonly Graph[];
-    }
+  | { readonly kind: 'prepare'; readonly project: DevProject }
   /** Sources have changed: bundles them while their registry is compiled. */
   | { readonly kind: 'bundle' }
   /** Loads the project. */
@@ -80,17 +75,36 @@ const [
 const first = await serveHttp(emptyRegistry, { port: 0, log: () => {} });
 await first.close({ graceMs: 0 });
 
+/** Graphs by their hashes: those of the next registry that have not changed keep what was computed of them. */
+const graphs = new Map<string, Graph>();
+
+type Tables = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** The tables of a registry. */
+function tablesOf({ tables }: RegistryParts): Tables {
+  const { workflows = {}, ...others } = JSON.parse(tables) as Tables;
+  const entries = Object.entries(workflows as Registry['workflows']).map(([name, entry]) => {
+    const graph = graphs.get(entry.hash) ?? (entry.graph as Graph);
+    graphs.set(entry.hash, graph);
+    return [name, { ...entry, graph }];
+  });
+  return { ...others, workflows: Object.fromEntries(entries) };
+}
+
 /**
  * Starts a server with workflows as they were before the change, in a store of the same kind, and without their classes:
  * the next start runs the same code, which is compiled then. A fault is reported by that start.
  */
-async function warmUp(graphs: readonly Graph[]): Promise<void> {
+async function warmUp(): Promise<void> {
   const isInFile = store?.startsWith('sqlite:') === true;
   let folder = '';
   try {
     folder = mkdtempSync(path.join(tmpdir(), 'stepwright-dev-'));
     const store = isInFile ? (`sqlite:${path.join(folder, 'runs.db')}` as const) : 'memory';
-    const server = createServer(dataRegistry({ tools: [], graphs }), { store, log: () => {} });
+    const server = createServer(dataRegistry({ tools: [], graphs: [...graphs.values()] }), {
+      store,
+      log: () => {},
+    });
     await server.start();
     await server.stop();
   } catch {
@@ -195,12 +209,13 @@ function inBundle({ modules, parts }: DevProject, { files }: Bundle): Modules {
 
 /** @param program - the exports of the module of `parts`. @param file - the registry's. */
 function registryOf(
-  { tables, checksum, exports }: RegistryParts,
+  parts: RegistryParts,
   program: Readonly<Record<string, unknown>>,
   file: string,
 ): Registry {
-  const { domains, ...others } = JSON.parse(tables) as Record<string, Record<string, object>>;
-  const withExports = (table: string, entries: Record<string, object>) =>
+  const { checksum, exports } = parts;
+  const { domains, ...others } = tablesOf(parts);
+  const withExports = (table: string, entries: Tables[string]) =>
     Object.entries(entries).map(([name, entry]) => {
       const local = exports[table]?.[name];
       const member = table === 'functions' ? 'function' : 'class';
@@ -245,11 +260,12 @@ process.on('message', async (command: DevCommand) => {
   }
   if (command.kind === 'bundle') bundles.change();
   if (command.kind === 'prepare') {
-    const { project, graphs } = command;
+    const { project } = command;
+    if (project.parts !== undefined) tablesOf(project.parts);
     if (project.modules.loader !== undefined) registerLoader(project.modules.loader);
     const bundle = await bundles.of(project, false);
     if (bundle !== undefined && !(bundle instanceof Error)) await import(pathToFileURL(bundle.packages).href);
-    if (!isAsked) warming = setTimeout(() => void warmUp(graphs), WARM_UP_AFTER_MS);
+    if (!isAsked) warming = setTimeout(() => void warmUp(), WARM_UP_AFTER_MS);
   }
   if (command.kind !== 'load') return;
   isAsked = true;

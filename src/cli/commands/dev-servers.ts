@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ProjectRun } from '../../codegen/codegen.js';
 import { programFile } from '../../formats/own-files.js';
 import { defined } from '../../graph/defined.js';
-import type { Graph } from '../../graph/model.js';
 import type { Output } from '../command-line.js';
 import { modulesOf } from '../registries.js';
 import type { DevCommand, DevProject, DevReport } from './dev-server.js';
@@ -34,8 +33,6 @@ export class DevServers {
   /** Has a folder of bundles for each process. Absolute. */
   readonly #folder: string;
   #current: DevServer | undefined;
-  /** The workflows that it has, or that it should have. */
-  #graphs: readonly Graph[] = [];
   #spare: DevServer;
   #isStopped = false;
   /** The change to serve next, with the time that codegen has taken. */
@@ -86,7 +83,7 @@ export class DevServers {
     this.#isReplacing = false;
   }
 
-  async #replace({ plan, parts, workflows }: ProjectRun, milliseconds: number): Promise<void> {
+  async #replace({ plan, parts }: ProjectRun, milliseconds: number): Promise<void> {
     const start = performance.now();
     const root = realpathSync(this.#request.values.root ?? '.');
     const choice = { ...this.#request.values, ...defined({ plan }) };
@@ -95,7 +92,6 @@ export class DevServers {
     const [registry, ...others] = modules.registries;
     const ofRegistry = registry && others.length === 0 ? parts.get(registry.file)?.() : undefined;
     const project = { request: this.#request, modules, ...defined({ parts: ofRegistry }) };
-    this.#graphs = workflows.map(({ graph }) => graph);
     const server = await this.#spareFor(project);
     server.say({ kind: 'load', project, studio: this.#studio });
     if (!this.#reported(await server.next())) {
@@ -190,7 +186,7 @@ export class DevServers {
       return reports.shift();
     };
     const say = (command: DevCommand): void => void (child.connected && child.send(command));
-    if (project !== undefined) say({ kind: 'prepare', project, graphs: this.#graphs });
+    if (project !== undefined) say({ kind: 'prepare', project });
     return { process: child, ready: next(), next, say, ...defined({ project }) };
   }
 
