@@ -124,6 +124,29 @@ export interface RunRequests {
   migrate(move: RemoteMove): Promise<CommandResponse>;
 }
 
+const OF_RUN = { caller: 'object', id: 'string' } as const;
+const WAITING = { ...OF_RUN, requestId: 'string', answerMs: 'number' } as const;
+
+/** The members that each request has. Those of other versions may have more. */
+const MEMBERS: Readonly<Record<keyof RunRequests, Readonly<Record<string, 'object' | 'string' | 'number'>>>> =
+  {
+    get_workflow_status: OF_RUN,
+    submit_result: { ...WAITING, submission: 'object' },
+    get_next_step: WAITING,
+    set_variables: { ...OF_RUN, changes: 'object', limitMs: 'number' },
+    cancel_workflow: { ...WAITING, how: 'object' },
+    operate: { run: 'string', id: 'string', content: 'object' },
+    migrate: { graph: 'object', tools: 'object', privateTools: 'object', mapping: 'object' },
+  };
+
+/** The first member that a request lacks, or that has another type. Undefined for a request as servers send it. */
+export function missingMember(name: keyof RunRequests, request: unknown): string | undefined {
+  const members = (request ?? {}) as Readonly<Record<string, unknown>>;
+  const isMissing = ([member, type]: [string, string]): boolean =>
+    members[member] === null || typeof members[member] !== type;
+  return Object.entries(MEMBERS[name]).find(isMissing)?.[0];
+}
+
 /** What a run shows of itself to a caller that may see it. Queries alone. */
 export interface RunQueries {
   /** The run, where it is the caller's. */

@@ -94,6 +94,31 @@ describeTemporal('the history of a run', () => {
     expect(codeOf(answer)).toBe('WORKFLOW_NOT_FOUND');
     expect(await updatesOf(id)).toBe(before);
   });
+
+  test('has no request that lacks a member, which a server does not send', async () => {
+    const { workflow_id: id } = await host.start(graph(chain(ask('one'))));
+    const handle = client.workflow.getHandle(workflowIdOf(id));
+    const { historyLength } = await handle.describe();
+    const waiting = { caller: ada, id, requestId: '1', answerMs: 1_000 };
+    const requests: readonly [string, unknown, string][] = [
+      ['submit_result', waiting, 'submission'],
+      ['submit_result', { ...waiting, submission: null }, 'submission'],
+      ['get_next_step', { ...waiting, answerMs: '1' }, 'answerMs'],
+      ['cancel_workflow', undefined, 'caller'],
+      ['operate', { run: id, id: '1' }, 'content'],
+      ['migrate', { graph: {} }, 'tools'],
+    ];
+    for (const [name, request, member] of requests) {
+      const refusal = await handle
+        .executeUpdate(name, { args: [request] })
+        .catch((error: Error) => error.cause);
+      expect(refusal).toMatchObject({
+        message: expect.stringMatching(`^'${name}' was sent without '${member}'`),
+      });
+    }
+    expect((await handle.describe()).historyLength).toBe(historyLength);
+    expect((await host.submit(id, true)).status).toBe('completed');
+  });
 });
 
 describeTemporal('more answers at once than Temporal lets wait in one workflow', () => {

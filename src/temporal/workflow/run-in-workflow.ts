@@ -35,6 +35,7 @@ import { withHostRows } from '../../runtime/runs/store/host-rows.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
   type CommandResponse,
+  missingMember,
   NOT_MOVED,
   type Nonce,
   type QueryResponse,
@@ -298,12 +299,19 @@ export class RunInWorkflow {
         return { ...(await this.#sent(name, respond(request))), ...defined({ nonce }) };
       };
       const isOperator = name === 'operate' || name === 'migrate';
-      const validator = isOperator ? undefined : (request: never) => this.#admit(request);
-      setHandler(defineUpdate<object, [never]>(name), answer, defined({ validator }));
+      const validator = (request: never): void => {
+        const missing = missingMember(name, request);
+        if (missing !== undefined) throw malformed(name, missing);
+        if (!isOperator) this.#admit(request);
+      };
+      setHandler(defineUpdate<object, [never]>(name), answer, { validator });
     }
   }
 
-  /** Refuses what can never be right, so that it leaves no event in the history. What is open decides the handler. */
+  /**
+   * Refuses callers without a part in the run, so that they leave no event in the history. An unknown action is refused by
+   * the handler: the response says which actions are open, and a request that arrives with the start comes before the first.
+   */
   #admit({ caller, id }: { readonly caller: Owner; readonly id: string }): void {
     const { owner, graph } = this.#run;
     const isOwner = accessKey(caller) === accessKey(owner);
@@ -362,6 +370,12 @@ export class RunInWorkflow {
       request: { requestId, principal: caller, signal: this.#leaving.signal, progress: noProgress },
     };
   }
+}
+
+/** That a request is not one that a server sends: its handler would fail the task of the workflow, again and again. */
+function malformed(name: string, member: string): ApplicationFailure {
+  const message = `'${name}' was sent without '${member}', or with one of another type: send requests through a server, or by \`stepwright runs\``;
+  return ApplicationFailure.nonRetryable(message, 'MalformedRequest');
 }
 
 /** Begins the message of a state that cannot be sent. */
