@@ -168,7 +168,7 @@ const KEYWORD = 2;
 
 function connected(address: string): Promise<void> {
   return retried(() =>
-    withConnection({ address, connectTimeout: 1_000 }, async ({ workflowService }) => {
+    withConnection({ address, connectTimeout: 5_000 }, async ({ workflowService }) => {
       await workflowService.describeNamespace({ namespace: 'default' });
     }),
   );
