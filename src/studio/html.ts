@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto';
 import { escapeXml } from '../graph/printable-text.js';
 import type { Chart } from '../print/chart/chart.js';
 import { printLegend, printParts, type SvgOptions } from '../print/chart/svg.js';
+import { STUDIO_SCRIPT } from './script.js';
+import { STUDIO_STYLE } from './style.js';
 
 /** A piece of HTML. Texts become one through {@link html} alone, which escapes them. */
 export class Html {
@@ -51,8 +54,20 @@ interface Frame {
   readonly formKey?: string;
 }
 
+/** The files of all pages, by their addresses. An address is that of one text for ever, so that browsers keep it. */
+export const ASSETS: ReadonlyMap<string, { readonly text: string; readonly type: string }> = new Map([
+  [addressOf('studio.css', STUDIO_STYLE), { text: STUDIO_STYLE, type: 'text/css; charset=utf-8' }],
+  [addressOf('studio.js', STUDIO_SCRIPT), { text: STUDIO_SCRIPT, type: 'text/javascript; charset=utf-8' }],
+]);
+
+function addressOf(file: string, text: string): string {
+  return `/${file}?${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+}
+
+const [STYLE_ADDRESS, SCRIPT_ADDRESS] = [...ASSETS.keys()];
+
 /** A piece: bundlers rewrite tagged templates that close a script, by a helper of a package of theirs. */
-const SCRIPT = new Html('<script src="/studio.js" defer></script>');
+const SCRIPT = new Html(`<script src="${SCRIPT_ADDRESS}" defer></script>`);
 
 /** A whole page. */
 export function pageOf({ title, tab, parts, live }: View, { store, user, formKey }: Frame): string {
@@ -65,7 +80,7 @@ export function pageOf({ title, tab, parts, live }: View, { store, user, formKey
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} · Stepwright Studio</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="/studio.css">
+<link rel="stylesheet" href="${STYLE_ADDRESS}">
 ${SCRIPT}
 </head>
 <body${live !== undefined && html` data-live="${live}"`}>

@@ -9,13 +9,11 @@ import { runRef } from '../runtime/tools/port.js';
 import { readBody } from '../runtime/transports/http/bodies.js';
 import { hostValidation } from '../runtime/transports/http/host-validation.js';
 import type { StudioAccess, StudioUser } from './access.js';
-import { html, type Part, pageOf, signInView, type View } from './html.js';
+import { ASSETS, html, type Part, pageOf, signInView, type View } from './html.js';
 import { type OperateForm, operateRun } from './operate.js';
 import { type FormOutcome, type RunPageOptions, runParts, runView } from './run-page.js';
 import { type OpenRun, RunSource } from './run-source.js';
 import { queryOf, runsParts, runsView } from './runs-page.js';
-import { STUDIO_SCRIPT } from './script.js';
-import { STUDIO_STYLE } from './style.js';
 import {
   type FateOf,
   fatesOf,
@@ -97,8 +95,9 @@ class StudioPages {
     const url = new URL(request.url);
     const refusal = this.#refusalOf(Object.fromEntries(request.headers));
     if (refusal !== undefined) return new Response(refusal.body, refusal);
-    const asset = ASSETS[url.pathname];
-    if (asset !== undefined) return reply(asset.text, 200, { 'content-type': asset.type });
+    const asset = ASSETS.get(`${url.pathname}${url.search}`);
+    if (asset !== undefined)
+      return reply(asset.text, 200, { 'content-type': asset.type, 'cache-control': KEPT });
     const { access } = this.#options;
     if (url.pathname === SIGN_IN && request.method === 'POST') return this.#signIn(request, url);
     const printed = access.isPrinted ? url.searchParams.get('token') : null;
@@ -358,10 +357,8 @@ function streamOf(messages: AsyncGenerator<string>, departure: AbortController):
   });
 }
 
-const ASSETS: Readonly<Record<string, { readonly text: string; readonly type: string }>> = {
-  '/studio.js': { text: STUDIO_SCRIPT, type: 'text/javascript; charset=utf-8' },
-  '/studio.css': { text: STUDIO_STYLE, type: 'text/css; charset=utf-8' },
-};
+/** For as long as browsers keep a file. */
+const KEPT = 'private, max-age=31536000, immutable';
 
 function seeOther(location: string): Response {
   return reply('', 303, { location });

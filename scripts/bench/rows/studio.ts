@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Page } from 'playwright-core';
+import { ASSETS } from '../../../src/studio/html.js';
 import { startBrowser } from '../../../test/e2e/browser/browser.js';
 import { GRAPHS, local, ServedStudio } from '../../../test/e2e/browser/studio.fixture.js';
 import { inTurns, type Sample } from '../measure.js';
@@ -93,7 +94,7 @@ async function listAll(page: Page, address: string): Promise<number> {
 }
 
 async function weight(page: Page, address: string): Promise<number> {
-  const files = [address, ...['/studio.css', '/studio.js'].map((path) => new URL(path, address).href)];
+  const files = [address, ...[...ASSETS.keys()].map((path) => new URL(path, address).href)];
   const bodies = await Promise.all(files.map(async (file) => (await page.request.get(file)).body()));
   return bodies.reduce((sum, { length }) => sum + length, 0);
 }

@@ -475,19 +475,26 @@ describe('the studio', { timeout: 120_000 }, async () => {
   inBrowser('a page is small, and requests its own files alone', async () => {
     const run = await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0);
     const requests: string[] = [];
+    const addresses: string[] = [];
     const other = await context.newPage();
-    other.on('request', (request) => requests.push(new URL(request.url()).pathname));
+    other.on('request', (request) => {
+      const { href, pathname } = new URL(request.url());
+      requests.push(pathname);
+      if (!pathname.startsWith('/live/')) addresses.push(href);
+    });
     await other.goto(at(`/runs/${run}`), { waitUntil: 'load' });
     await other.locator('#link.live').waitFor();
     expect(requests.sort()).toEqual(
       [`/live/runs/${run}`, `/runs/${run}`, '/studio.css', '/studio.js'].sort(),
     );
     const bodies = await Promise.all(
-      [`/runs/${run}`, '/studio.css', '/studio.js'].map(async (path) =>
-        (await context.request.get(at(path))).body(),
-      ),
+      addresses.map(async (address) => (await context.request.get(address)).body()),
     );
     expect(bodies.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(250_000);
+    const style = addresses.find((address) => address.includes('.css')) ?? '';
+    const kept = (await context.request.get(style)).headers()['cache-control'];
+    expect(kept).toBe('private, max-age=31536000, immutable');
+    expect((await context.request.get(style.replace(/\?.*/, '?old'))).status()).toBe(404);
     await other.close();
   });
 });
