@@ -94,6 +94,21 @@ interface Asked {
   readonly params?: unknown;
 }
 
+/** What a request says of its client. The SDK has checked it. */
+interface Envelope {
+  readonly protocolVersion?: string;
+  readonly info?: Implementation;
+  readonly capabilities?: JsonObject;
+  readonly logLevel?: LogLevel;
+}
+
+/** A request, as its envelope describes it. */
+interface Received {
+  readonly context: ServerContext;
+  readonly envelope: Envelope;
+  readonly client: TaskClient;
+}
+
 /** Makes the servers of the SDK that answer clients of revision 2026-07-28. */
 export class StatelessServers {
   readonly #server: StepwrightServer;
@@ -141,15 +156,18 @@ export class StatelessServers {
     const reports = reportsOf(context, this.#log);
     const reason = (): unknown =>
       caller.hasEnded?.() ? new ConnectionClosed('the connection was closed') : signal.reason;
-    const exchange = { context, peer: peerOf(context), progress: reports?.progress, reason };
+    const envelope = envelopeOf(context);
+    const client = taskClientOf(envelope.capabilities);
+    const peer = peerOf(context, envelope);
+    const exchange = { context, peer, progress: reports?.progress, reason };
     const owner = this.#ownerOf(caller, message);
     const state = requestState<string>();
     const open = state === undefined ? undefined : this.#calls.take(state, owner);
     open?.resume(exchange);
-    const call = open ?? new OpenCall(this.#calls, owner, exchange, askableOf(context));
+    const call = open ?? new OpenCall(this.#calls, owner, exchange, askableOf(envelope, client));
     const endTurn = await caller.turn?.(message.method, call.signal);
     try {
-      if (open === undefined) call.begin(this.#work(caller, message, context, call));
+      if (open === undefined) call.begin(this.#work(caller, message, { context, envelope, client }, call));
       return await call.next();
     } finally {
       await reports?.end();
@@ -167,7 +185,7 @@ export class StatelessServers {
   async #work(
     { auth, local, remoteAddress }: Caller,
     { method, params }: Asked,
-    context: ServerContext,
+    { context, envelope, client }: Received,
     call: OpenCall,
   ): Promise<object> {
     const { signal, peer, progress } = call;
@@ -180,13 +198,11 @@ export class StatelessServers {
       ...defined({ auth: auth as RequestContext['auth'], local, remoteAddress }),
     };
     const work = async (admitted: RequestContext): Promise<object> => {
-      if (method === 'tools/call') return this.#call(params, context, call, admitted);
-      if (method === 'prompts/get') return this.#prompt(params, context, admitted);
+      if (method === 'tools/call') return this.#call(params, { context, client }, call, admitted);
+      if (method === 'prompts/get') return this.#prompt(params, { context, client }, admitted);
       if (isSkillMethod(method)) return answerSkills(this.#server, { method, params }, admitted, this.#log);
-      if (isTaskMethod(method)) {
-        const client = taskClientOf(envelopeOf(context).capabilities);
+      if (isTaskMethod(method))
         return answerTask(this.#server.tasks, { method, params }, client, context.mcpReq, admitted);
-      }
       if (context.mcpReq.requestState() !== undefined) throw invalidState();
       const result = await answerRequest(this.#server, FORGETFUL, { method, params }, admitted);
       const subject = cacheSubjectOf(method, params);
@@ -196,7 +212,7 @@ export class StatelessServers {
     try {
       const { telemetry } = this.#server;
       if (telemetry === undefined) return await admit();
-      const { protocolVersion } = envelopeOf(context);
+      const { protocolVersion } = envelope;
       const transport: ObservedRequest['transport'] =
         context.http !== undefined ? 'http' : local === true ? 'pipe' : undefined;
       const observed = { method, params, requestId: request.requestId };
@@ -215,11 +231,10 @@ export class StatelessServers {
   /** Calls a tool. What its run asks is the result, and the next request for the call has the answers. */
   async #call(
     params: unknown,
-    { mcpReq }: ServerContext,
+    { context: { mcpReq }, client }: Pick<Received, 'context' | 'client'>,
     open: Pick<OpenCall, 'lacking'>,
     request: RequestContext,
   ): Promise<object> {
-    const client = taskClientOf(envelopeOf({ mcpReq }).capabilities);
     const state = mcpReq.requestState<string>();
     const task = state === undefined ? await startTask(this.#server, params, client, request) : undefined;
     if (task !== undefined) return task;
@@ -235,7 +250,11 @@ export class StatelessServers {
   }
 
   /** Gives a prompt. What its run asks is the result, as for a call, and the next request gives the whole conversation. */
-  async #prompt(params: unknown, { mcpReq }: ServerContext, request: RequestContext): Promise<object> {
+  async #prompt(
+    params: unknown,
+    { context: { mcpReq }, client }: Pick<Received, 'context' | 'client'>,
+    request: RequestContext,
+  ): Promise<object> {
     const { name = '', arguments: args = {} } = (params ?? {}) as {
       readonly name?: Json;
       readonly arguments?: Json;
@@ -252,7 +271,6 @@ export class StatelessServers {
     const { status, workflow_id: run } = ((trace as Partial<PromptTrace>)._meta ?? {}) as Partial<
       PromptTrace['_meta']
     >;
-    const client = taskClientOf(envelopeOf({ mcpReq }).capabilities);
     if (!canPut(client) || status !== 'running' || run === undefined) return trace;
     const { messages: said } = trace as PromptTrace;
     const { rounds = 0, pages } = resumes ?? {};
@@ -327,9 +345,7 @@ class TaskServer extends Server {
 }
 
 /** What the client can be asked, by its request. */
-function askableOf(context: ServerContext): Askable {
-  const { capabilities = {} } = envelopeOf(context);
-  const { canAsk } = taskClientOf(capabilities);
+function askableOf({ capabilities = {} }: Envelope, { canAsk }: TaskClient): Askable {
   return {
     elicit: canAsk,
     sample: isJsonObject(capabilities.sampling),
@@ -363,15 +379,7 @@ function reportsOf({ mcpReq }: ServerContext, log: Log) {
   return { progress, end };
 }
 
-/** What a request says of its client. The SDK has checked it. */
-interface Envelope {
-  readonly protocolVersion?: string;
-  readonly info?: Implementation;
-  readonly capabilities?: JsonObject;
-  readonly logLevel?: LogLevel;
-}
-
-function envelopeOf({ mcpReq }: Pick<ServerContext, 'mcpReq'>): Envelope {
+function envelopeOf({ mcpReq }: ServerContext): Envelope {
   const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, never>>;
   return {
     ...defined({ protocolVersion: envelope[PROTOCOL_VERSION_META_KEY] }),
@@ -382,8 +390,7 @@ function envelopeOf({ mcpReq }: Pick<ServerContext, 'mcpReq'>): Envelope {
 }
 
 /** The client, as its request describes it. */
-function peerOf({ mcpReq, http }: ServerContext): Peer {
-  const { info, capabilities = {}, logLevel } = envelopeOf({ mcpReq });
+function peerOf({ mcpReq, http }: ServerContext, { info, capabilities = {}, logLevel }: Envelope): Peer {
   const headers = http?.req?.headers;
   return {
     ...(headers === undefined ? {} : { headers: shownHeaders(headers.entries()) }),
