@@ -80,11 +80,10 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   graph: Graph;
   mask: RunMask;
   requestId: string;
-  /** Missing while no request waits: many runs wait at once. */
-  #waiting: WaitingRequests | undefined;
+  readonly waiting = new WaitingRequests(this);
   readonly #parts: StoreParts;
-  /** Items that callers have sent. Missing while there are none. */
-  #requests: RunInbox | undefined;
+  /** Takes answers and cancellations of callers. */
+  readonly inbox: RunInbox;
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
   /** Of the same request; until the run waits for something. */
@@ -106,6 +105,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     this.principal = run.owner;
     this.#parts = parts;
     this.graph = graph;
+    this.inbox = new RunInbox(this, parts.journal);
     this.#lease = new RunLease(this, parts.journal, 'loaded' in run ? run.loaded : undefined, (event) =>
       this.#onLease(event),
     );
@@ -156,11 +156,6 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   setVariables(changes: JsonObject): void {
     this.record.setVariables(changes);
-  }
-
-  get waiting(): WaitingRequests {
-    this.#waiting ??= new WaitingRequests(this);
-    return this.#waiting;
   }
 
   get clock(): Clock {
@@ -274,7 +269,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   }
 
   get isAwaited(): boolean {
-    return this.#waiting?.isEmpty === false || this.#requests?.isEmpty === false;
+    return !this.waiting.isEmpty || !this.inbox.isEmpty;
   }
 
   /** Whether this process has no work for the run before a time: the run can be released, and loaded on demand. */
@@ -292,7 +287,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
         break;
       case 'current':
         this.#lease.follow(this.isAwaited);
-        this.#requests?.settle();
+        this.inbox.settle();
         break;
       default:
         unreachable(event);
@@ -364,12 +359,6 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   // What follows is for callers.
 
-  /** Takes answers and cancellations. */
-  get inbox(): RunInbox {
-    this.#requests ??= new RunInbox(this, this.#parts.journal);
-    return this.#requests;
-  }
-
   resultFailure(tool: string, value: Json): Failure | undefined {
     return this.#parts.resultFailure?.(tool, value);
   }
@@ -396,10 +385,8 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   /** A request has asked for the run: it is not idle. */
   touch(): void {
     this.#lease.follow(this.isAwaited);
-    const hasRequest = this.#waiting?.hasRequest === true;
-    if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
+    if (this.waiting.hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
-    if (this.#waiting?.isEmpty === true) this.#waiting = undefined;
   }
 
   /** It was idle for too long. @param ms for how long. */
@@ -410,7 +397,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   /** The process ends: a later one continues the run. Requests that wait are answered. */
   leave(): void {
     this.#live?.leave();
-    this.#waiting?.changed();
+    this.waiting.changed();
   }
 
   /** Resolves when the run is over, or continues with an answer or at a time only. */
@@ -459,15 +446,14 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
       case 'facts':
         this.#forgetClient(event.facts);
         logReminders(this.#parts.log, () => this.#logged, event.facts);
-        if (this.#waiting !== undefined)
-          observeFacts(event, this.#waiting.observe, (error) => this.logFault(error));
+        observeFacts(event, this.waiting.observe, (error) => this.logFault(error));
         break;
       case 'idle':
         this.#changed();
         break;
       case 'inbox':
         for (const item of event.added) this.#live?.deliver(this.inbox.receive(item));
-        if (this.#requests?.misses(event.items) === true) this.sent();
+        if (this.inbox.misses(event.items)) this.sent();
         break;
       case 'lost':
         this.#takeAgain(event).catch((fault) => this.logFault(fault));
@@ -499,8 +485,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     if (live === undefined) return;
     if (live.liveStatus === 'over') this.#end(this.#envelopeOf(live));
     if (live.liveStatus === 'asking') this.#peer = undefined;
-    this.#waiting?.changed();
-    if (this.#requests?.isEmpty === true) this.#requests = undefined;
+    this.waiting.changed();
     this.touch();
   }
 
@@ -520,7 +505,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     const head = { workflow_id: this.id, definition: definitionOf(this.graph, live.state.run.graphHash) };
     const ended = faultEnvelope(head, isAbandoned ? undefined : { fault, isJournal, mask: this.mask });
     this.#end(ended, live.hasStarted ? {} : { startFault: fault });
-    this.#waiting?.changed();
+    this.waiting.changed();
   }
 
   /** Keeps how the run ended, and releases all else. */
@@ -548,7 +533,8 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     this.#peer = undefined;
     this.#parts.idle.delete(this);
     this.#parts.onEnd(this);
-    this.#requests?.ended();
+    // What was not taken from the inbox until now is not taken any more.
+    this.inbox.settle();
   }
 
   #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
@@ -588,11 +574,11 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   /** Only the owner of the run waits for it, so that the model of its client may be asked. */
   get modelPeer(): Peer | undefined {
-    return this.#peer ?? this.#waiting?.peer;
+    return this.#peer ?? this.waiting.peer;
   }
 
   progress(...report: Parameters<SharedContext['progress']>): void {
-    this.#waiting?.progress(...report);
+    this.waiting.progress(...report);
   }
 }
 

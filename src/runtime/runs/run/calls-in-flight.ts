@@ -107,10 +107,6 @@ export class CallsInFlight {
     for (const id of [...this.#inFlight.keys()]) if (!stays(id)) this.abort(id);
   }
 
-  get isEmpty(): boolean {
-    return this.#inFlight.size === 0;
-  }
-
   #send(call: Call, context: CallContext): Promise<Outcome> {
     const port = this.#port;
     try {
