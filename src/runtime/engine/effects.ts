@@ -110,8 +110,9 @@ function keyIn(scope: ScopeRecord, step: PlannedNode | undefined): string | unde
 
 /** Adds a new record to the rollbacks around it that have begun. They undo it first. */
 function addToRollbacks({ state }: Transition, node: NodeRecord, key: string): void {
-  const { effects, undoing } = state;
-  if (undoing.size === 0) return;
+  const { effects } = state;
+  const undoing = state.tables.existing('undoing');
+  if (undoing === undefined || undoing.size === 0) return;
   for (const owner of ['', ...rollbacksAround(node).map((each) => each.key)]) {
     const row = undoing.get(owner);
     if (row === undefined || (owner === '' && effects.need(key).tool === undefined)) continue;
@@ -272,7 +273,8 @@ export function resolveUnknown(
   node: NodeRecord,
   call: Pick<ToolCall, 'node' | 'generation' | 'tool'>,
 ): void {
-  const { unknown } = state;
+  const unknown = state.tables.existing('unknown');
+  if (unknown === undefined || unknown.size === 0) return;
   const key = unknownKey(call);
   const row = unknown.get(key);
   if (row === undefined) return;

@@ -86,7 +86,7 @@ describe('every run', () => {
           deadlineAt,
         );
         expect(state.run.status).not.toBe('running');
-        expect([state.root.open, state.running, state.queue.size]).toEqual([0, 0, 0]);
+        expect([state.root.open, state.running, state.queue.isEmpty]).toEqual([0, 0, true]);
         for (const row of Object.values(tablesOf(state).nodes)) {
           expect(['succeeded', 'failed', 'skipped', 'cancelled']).toContain(row.status);
         }

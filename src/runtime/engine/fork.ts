@@ -95,7 +95,7 @@ export function forkFault(state: RunState): ForkFault | undefined {
 
 /** Whether a side effect of the run is being undone. */
 export function isUndoing(state: RunState): boolean {
-  return state.undoing.size > 0 || state.compensations > 0;
+  return (state.tables.existing('undoing')?.size ?? 0) > 0 || state.compensations > 0;
 }
 
 /** How a forked run differs from the one it comes from. */

@@ -9,8 +9,8 @@ import type { RunState } from './state.js';
  * The generation of a node distinguishes the effects of its call and never falls during a run. It counts how often a
  * `goto` started the node or a container around it over, and how often its call became a new one.
  */
-export function generationOf({ generations }: RunState, { key, scope }: NodeRecord): number {
-  const row = generations.get(key);
+export function generationOf({ tables }: RunState, { key, scope }: NodeRecord): number {
+  const row = tables.existing('generations')?.get(key);
   const own = row === undefined ? 0 : (row.restarts ?? 0) + (row.reissues ?? 0);
   return 1 + scope.details.restarts + own;
 }
@@ -21,8 +21,8 @@ export function inheritedKey(state: RunState, node: NodeRecord): string {
 }
 
 /** How often a `goto` started a container and those around it over: see `ScopeRow`. */
-export function restartsInside({ generations }: RunState, { key, scope }: NodeRecord): number {
-  return scope.details.restarts + (generations.get(key)?.restarts ?? 0);
+export function restartsInside({ tables }: RunState, { key, scope }: NodeRecord): number {
+  return scope.details.restarts + (tables.existing('generations')?.get(key)?.restarts ?? 0);
 }
 
 /** Raises the generation of a node that a `goto` starts over, and of everything inside it. */

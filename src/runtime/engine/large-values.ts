@@ -12,15 +12,18 @@ export class LargeValues {
   #held: Map<string, readonly string[]> | undefined;
   /** How many rows refer to each value. */
   #counts: Map<string, number> | undefined;
+  #keys: ValueKeys | undefined;
 
   /** Replaces large values in changes by their keys. Adds changes that write new values and delete unreferenced ones. */
   extract(changes: readonly Change[]): readonly Change[] {
     if (this.#held === undefined && !changes.some(isLargeRow)) return changes;
+    this.#keys ??= new ValueKeys();
+    const keys = this.#keys;
     const values = new Map<string, Json>();
     /** Values that the changed rows refer or referred to, and whether a row did before. */
     const touched = new Map<string, boolean>();
     const out = changes.map((change) => {
-      const extracted = change.op === 'put' ? extractedFrom(change) : undefined;
+      const extracted = change.op === 'put' ? extractedFrom(change, keys) : undefined;
       for (const [key, value] of extracted?.values ?? []) values.set(key, value);
       const ownKeys = extracted === undefined ? [] : keysIn(extracted.row, extracted.row.refs ?? []);
       for (const key of [...ownKeys, ...this.#heldBy(change)]) {
@@ -133,14 +136,14 @@ const VALUE_TABLES: ReadonlySet<string> = new Set(['outputs', 'inputs', 'items']
 const LARGE_MEMBER = 4_096;
 
 /** A row without its large values; undefined if it has none. */
-function extractedFrom(row: Row): Extracted | undefined {
+function extractedFrom(row: Row, keys: ValueKeys): Extracted | undefined {
   const whole = row.row as Json;
   if (!isLonger(whole, LARGE_VALUE)) return undefined;
-  const extraction = new Extraction();
+  const extraction = new Extraction(keys);
   if (VALUE_TABLES.has(row.table)) return extraction.out(row, extraction.shrink(whole, '', LARGE_VALUE));
   const rest = membersOf(whole as JsonObject, '', LARGE_VALUE, extraction);
   if (!isLonger(rest, LARGE_VALUE)) return extraction.out(row, rest);
-  const more = new Extraction();
+  const more = new Extraction(keys);
   return more.out(row, membersOf(whole as JsonObject, '', LARGE_MEMBER, more));
 }
 
@@ -163,6 +166,11 @@ function membersOf(object: JsonObject, pointer: string, limit: number, extractio
 class Extraction {
   readonly #values = new Map<string, Json>();
   readonly #refs = new Set<string>();
+  readonly #keys: ValueKeys;
+
+  constructor(keys: ValueKeys) {
+    this.#keys = keys;
+  }
 
   out(row: Row, rest: Json): Extracted {
     return { row: { ...row, row: rest, refs: [...this.#refs] } as unknown as Row, values: this.#values };
@@ -171,7 +179,7 @@ class Extraction {
   /** A value in which the smallest members that are longer than a limit are replaced. */
   shrink(value: Json, pointer: string, limit: number): Json {
     if (!isLonger(value, limit)) return value;
-    if (typeof value !== 'object' || value === null || (limit === LARGE_VALUE && objectKeys.has(value))) {
+    if (typeof value !== 'object' || value === null || (limit === LARGE_VALUE && this.#keys.has(value))) {
       return this.#replace(value, pointer);
     }
     const rest = Array.isArray(value)
@@ -189,19 +197,40 @@ class Extraction {
   }
 
   #replace(value: Json, pointer: string): string {
-    const key = keyFor(value);
+    const key = this.#keys.of(value);
     this.#values.set(key, value);
     this.#refs.add(pointer);
     return key;
   }
 }
 
+/** How many long texts are cached with their keys. */
+const REMEMBERED_TEXTS = 16;
+
 const objectKeys = new WeakMap<object, string>();
 
-/** The key of a large value, cached: values never change. */
-function keyFor(value: Json): string {
-  const isObject = typeof value === 'object' && value !== null;
-  return isObject ? getOrInsert(objectKeys, value, () => keyOf(value)) : keyOf(value);
+/** Keys of large values, cached: values never change. */
+class ValueKeys {
+  readonly #texts = new Map<string, string>();
+
+  /** Whether a value is known to be large. */
+  has(value: object): boolean {
+    return objectKeys.has(value);
+  }
+
+  of(value: Json): string {
+    if (typeof value === 'object' && value !== null) {
+      const key = getOrInsert(objectKeys, value, () => keyOf(value));
+      return key;
+    }
+    const text = String(value);
+    const key = getOrInsert(this.#texts, text, () => keyOf(value));
+    for (const oldest of this.#texts.keys()) {
+      if (this.#texts.size <= REMEMBERED_TEXTS) break;
+      this.#texts.delete(oldest);
+    }
+    return key;
+  }
 }
 
 /** Not canonical JSON: values with another order of keys are restored as they were. */

@@ -134,7 +134,7 @@ describe('cancellation', () => {
       status: 'cancelled',
       failure: { code: 'E_CANCELLED', message: 'The run was cancelled: the caller left' },
     });
-    expect(run.state.queue.size).toBe(0);
+    expect(run.state.queue.isEmpty).toBe(true);
   });
 
   test('cancelling while calls settle after a failure makes the run cancelled', () => {

@@ -7,14 +7,14 @@ test('those that wait start in the order in which they came, and none that has l
   const nodes = [...names(6).map((id) => call(id)), call('last', {}, { after: ['n0'] })];
   const run = new Run(graph(nodes, { maxConcurrency: 1, failFast: false }));
   expect(run.inFlight).toEqual(['n0']);
-  expect(run.state.queue.size).not.toBe(0);
+  expect(run.state.queue.isEmpty).toBe(false);
   const order = [];
   for (let [next] = run.inFlight; next !== undefined; [next] = run.inFlight) {
     order.push(next);
     run.returns(next);
   }
   expect(order).toEqual([...names(6), 'last']);
-  expect([...run.state.queue]).toEqual([]);
+  expect([run.state.queue.isEmpty, run.state.queue.first]).toEqual([true, undefined]);
 });
 
 test('a retried node waits behind those that were there before', () => {
@@ -33,5 +33,5 @@ test('who is left out is not started when its turn comes', () => {
   expect([run.state.run.status, run.status('b'), run.status('c')]).toEqual([
     ...['failed', 'skipped(upstream_failed)', 'skipped(upstream_failed)'],
   ]);
-  expect(run.state.queue.size).toBe(0);
+  expect(run.state.queue.isEmpty).toBe(true);
 });

@@ -181,7 +181,7 @@ export function remainsOf(plan: Plan, state: RunState): Remains {
   const undone = new Set(
     effects.filter(({ status }) => status === 'undone').map(({ call }) => topOf(state.find(call))),
   );
-  const unknown = rowsOf(state.unknown);
+  const unknown = rowsOf(state.tables.existing('unknown'));
   const failedItems = rowsOf(state.failedItems);
   return {
     steps: plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),

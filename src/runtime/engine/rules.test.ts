@@ -173,7 +173,7 @@ describe('failures', () => {
       'skipped(upstream_failed)',
       'skipped(upstream_failed)',
     ]);
-    expect(run.state.queue.size).toBe(0);
+    expect(run.state.queue.isEmpty).toBe(true);
     expect(run.state.run.status).toBe('failed');
   });
 

@@ -48,11 +48,11 @@ export function runActivations(transition: Transition): void {
 
 /** Nodes that wait for a slot start before nodes that become ready now. */
 function startFromQueue(transition: Transition): boolean {
-  const { queue, undoing } = transition.state;
-  if (queue.size === 0 || !hasFreeSlot(transition)) return false;
+  const { queue, tables } = transition.state;
+  if (queue.isEmpty || !hasFreeSlot(transition)) return false;
   const node = nextInQueue(transition);
   if (node === undefined) return false;
-  if (undoing.get(node.key) === undefined) begin(transition, node);
+  if (tables.existing('undoing')?.get(node.key) === undefined) begin(transition, node);
   else continueUndo(transition, node, true);
   return true;
 }
@@ -227,7 +227,7 @@ function saveRemainingWork(transition: Transition): void {
   const completions = [...[...transition.continuations].reverse(), ...transition.completions].map(
     (completion) => mapCompletion(completion, keyOf, scopeRefOf),
   );
-  const isReady = state.queue.size > 0 && hasFreeSlot(transition);
+  const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
   if (state.run.status === 'running' && (ready.size > 0 || completions.length > 0 || isReady)) {
     transition.changeRun().remainingWork = { at, budget: budget.remaining, ready: ready.keys(), completions };
   }

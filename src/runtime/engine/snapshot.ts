@@ -7,7 +7,7 @@ import { withLargeValues, withoutLargeValues } from './large-values.js';
 import { ContainerRecord, type NodeRecord, recount, type ScopeRecord } from './records.js';
 import type { Change, CommandRow, ContainerRow, NodeRow, Row, ScopeRow, TableName, Tables } from './rows.js';
 import { checkGraph, checkVersion, type Owed, RunState } from './state.js';
-import { Entry, type Tracked } from './tables.js';
+import { Entry, ROW_TABLES, type RowTableName, type Tracked } from './tables.js';
 import { rowOf } from './transition.js';
 import { compensationCall } from './undo.js';
 
@@ -21,7 +21,9 @@ function* recordsOf(state: RunState): Generator<Tracked> {
   yield state.start;
   yield state.run;
   yield* recordsIn(state.root);
-  for (const table of state.tables) yield* table.entries();
+  yield* state.effects.entries();
+  yield* state.failedItems.entries();
+  for (const table of state.tables.all()) yield* table.entries();
 }
 
 function* recordsIn(scope: ScopeRecord): Generator<Tracked> {
@@ -104,7 +106,9 @@ class Restoring {
     Object.assign(state.run, rows.only('run').row);
     this.#scope(state.root, rows.all('scopes').get(state.root.key));
     for (const link of this.#links) link();
-    for (const table of state.tables) for (const [key, row] of rows.all(table.table)) table.put(key, row);
+    for (const [key, row] of rows.all('effects')) state.effects.put(key, row);
+    for (const [key, row] of rows.all('failedItems')) state.failedItems.put(key, row);
+    for (const name of ROW_TABLES) this.#table(name);
     for (const [key, row] of state.effects.rows()) this.#compensation({ key, ...row });
     for (const [key, { current }] of state.undoing.rows()) {
       if (current !== undefined) state.joined.add(current.command, key);
@@ -116,6 +120,13 @@ class Restoring {
       state.queue.add(node);
     for (const record of recordsOf(state)) record.isStored = record.hasRow();
     state.changes.take();
+  }
+
+  #table<T extends RowTableName>(name: T): void {
+    const rows = this.#rows.all(name);
+    if (rows.size === 0) return;
+    const table = this.state.tables.of(name);
+    for (const [key, row] of rows) table.put(key, row);
   }
 
   #scope(scope: ScopeRecord, row: ScopeRow = {}): void {

@@ -6,8 +6,17 @@ import type { Failure, NodeFailure, OwedCommand, RunStatus } from './events.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
 import { type ContainerRecord, NodeRecord, ScopeRecord, type WorkflowRecord } from './records.js';
-import type { RemainingWork, RunRow, StartRow, TableName } from './rows.js';
-import { ChangeList, type Draft, Entry, KeyIndex, RowTable, type Tracked } from './tables.js';
+import type { RemainingWork, RunRow, StartRow } from './rows.js';
+import {
+  ChangeList,
+  type Draft,
+  Entry,
+  KeyIndex,
+  type RowTable,
+  RowTables,
+  SmallMap,
+  type Tracked,
+} from './tables.js';
 
 export class RunRecord implements Tracked<'run'> {
   isDirty = false;
@@ -76,6 +85,54 @@ export function nodeOf(owed: Owed): NodeRecord {
 
 const NONE: readonly string[] = [];
 
+/** The list of an empty queue. Never changed. */
+const NO_NODES: never[] = [];
+
+/**
+ * Nodes that wait for a slot, first in, first out. A node that leaves stays in the list until it comes first:
+ * `node.details.queued` shows whether it still waits, and since when.
+ */
+class SlotQueue {
+  #waiting: { readonly node: NodeRecord; readonly since: number }[] = NO_NODES;
+  #next = 0;
+  #size = 0;
+
+  get isEmpty(): boolean {
+    return this.#size === 0;
+  }
+
+  get first(): NodeRecord | undefined {
+    for (; this.#next < this.#waiting.length; this.#next += 1) {
+      const { node, since } = this.#waiting[this.#next] ?? {};
+      if (node?.details.queued === since) return node;
+    }
+    return undefined;
+  }
+
+  /** Adds a node at the end. Its `queued` is higher than that of all nodes before it. */
+  add(node: NodeRecord): void {
+    if (this.#waiting === NO_NODES) this.#waiting = [];
+    this.#waiting.push({ node, since: node.details.queued });
+    this.#size += 1;
+  }
+
+  /** Counts a node that leaves. The list is compacted before most of its nodes have left. */
+  remove(): void {
+    this.#size -= 1;
+    if (this.#size === 0) {
+      this.#waiting = NO_NODES;
+      this.#next = 0;
+    } else if (this.#waiting.length > 2 * this.#size + MAX_STALE) {
+      const rest = this.#waiting.slice(this.#next).filter(({ node, since }) => node.details.queued === since);
+      this.#waiting = rest;
+      this.#next = 0;
+    }
+  }
+}
+
+/** How many nodes that have left the list keeps in any case. */
+const MAX_STALE = 32;
+
 /**
  * The state of a run: records in memory, which the engine changes in place. `snapshot` converts it to rows of plain JSON,
  * and `restore` creates it from them. Hosts read it with the functions of `read.ts`.
@@ -91,9 +148,9 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   readonly root: ScopeRecord;
   readonly changes = new ChangeList();
   /** Outstanding commands by id, in the order in which they were issued. */
-  readonly owed = new Map<string, Owed>();
-  /** Nodes that wait for a slot, in the order of their `queued`. */
-  readonly queue = new Set<NodeRecord>();
+  readonly owed = new SmallMap<Owed>();
+  /** Nodes that wait for a slot. */
+  readonly queue = new SlotQueue();
   /** Calls, reads and evaluations in flight, at most the graph's `maxConcurrency`. */
   running = 0;
   /** Compensations in flight. `running` includes them. */
@@ -101,20 +158,11 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   /** The size of the written fields, where it is limited and was counted. */
   fieldBytes: number | undefined;
   readonly effects = new EffectTable(this);
-  readonly failedItems = new FailedItemTable(this);
-  readonly inputs = new RowTable('inputs', this.changes);
-  readonly items = new RowTable('items', this.changes);
-  readonly fields = new RowTable('fields', this.changes);
-  readonly undoing = new RowTable('undoing', this.changes);
-  readonly undone = new RowTable('undone', this.changes);
-  readonly generations = new RowTable('generations', this.changes);
-  readonly unknown = new RowTable('unknown', this.changes);
-  readonly abandoned = new RowTable('abandoned', this.changes);
-  readonly submissions = new RowTable('submissions', this.changes);
-  readonly eventIds = new RowTable('eventIds', this.changes);
-  /** Keys in `undoing` of owners that wait for a compensation of another owner, by id of the command. */
-  readonly joined = new KeyIndex();
-  readonly large = new LargeValues();
+  readonly tables = new RowTables(this.changes);
+  // Created on first use: many runs wait at once, and few of them need these.
+  #joined: KeyIndex | undefined;
+  #failedItems: FailedItemTable | undefined;
+  #large: LargeValues | undefined;
 
   constructor(plan: Plan, id: string, start: StartRow) {
     this.plan = plan;
@@ -123,12 +171,60 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
     this.root = new ScopeRecord(rootAddress(plan));
   }
 
-  /** All tables, as a journal has them. */
-  get tables(): readonly RowTable<TableName>[] {
-    const { inputs, items, fields, undoing, undone, generations, unknown, abandoned } = this;
-    const { effects, failedItems, submissions, eventIds } = this;
-    const ofCalls = [inputs, items, undoing, undone, generations, unknown, abandoned];
-    return [effects, failedItems, fields, ...ofCalls, submissions, eventIds];
+  /** Keys in `undoing` of owners that wait for a compensation of another owner, by id of the command. */
+  get joined(): KeyIndex {
+    this.#joined ??= new KeyIndex();
+    return this.#joined;
+  }
+
+  get failedItems(): FailedItemTable {
+    this.#failedItems ??= new FailedItemTable(this);
+    return this.#failedItems;
+  }
+
+  get large(): LargeValues {
+    this.#large ??= new LargeValues();
+    return this.#large;
+  }
+
+  get inputs(): RowTable<'inputs'> {
+    return this.tables.of('inputs');
+  }
+
+  get items(): RowTable<'items'> {
+    return this.tables.of('items');
+  }
+
+  get fields(): RowTable<'fields'> {
+    return this.tables.of('fields');
+  }
+
+  get undoing(): RowTable<'undoing'> {
+    return this.tables.of('undoing');
+  }
+
+  get undone(): RowTable<'undone'> {
+    return this.tables.of('undone');
+  }
+
+  get generations(): RowTable<'generations'> {
+    return this.tables.of('generations');
+  }
+
+  get unknown(): RowTable<'unknown'> {
+    return this.tables.of('unknown');
+  }
+
+  get abandoned(): RowTable<'abandoned'> {
+    return this.tables.of('abandoned');
+  }
+
+  get submissions(): RowTable<'submissions'> {
+    return this.tables.of('submissions');
+  }
+
+  get eventIds(): RowTable<'eventIds'> {
+    return this.tables.of('eventIds');
   }
 
   /** Values of the graph's inputs. */

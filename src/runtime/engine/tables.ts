@@ -1,4 +1,3 @@
-import { getOrInsert } from '../../graph/maps.js';
 import type { TableName, Tables } from './rows.js';
 
 /** A row or command that is built property by property: spreading objects is slow. */
@@ -148,7 +147,9 @@ export class KeyIndex {
 
   add(at: string, key: string): void {
     this.#keys ??= new Map();
-    getOrInsert(this.#keys, at, () => new Set()).add(key);
+    const keys = this.#keys.get(at);
+    if (keys === undefined) this.#keys.set(at, new Set([key]));
+    else keys.add(key);
   }
 
   remove(at: string, key: string): void {
@@ -166,5 +167,113 @@ export class KeyIndex {
     const keys = this.all(at);
     this.#keys?.delete(at);
     return keys;
+  }
+}
+
+/** The tables of a run whose rows are replaced as a whole, without those that have an index. */
+export const ROW_TABLES = [
+  'inputs',
+  'items',
+  'fields',
+  'undoing',
+  'undone',
+  'generations',
+  'unknown',
+  'abandoned',
+  'submissions',
+  'eventIds',
+] as const satisfies readonly TableName[];
+
+export type RowTableName = (typeof ROW_TABLES)[number];
+
+/** Tables, created on first use: most runs use few. */
+export class RowTables {
+  readonly #changes: ChangeList;
+  #tables: { [T in RowTableName]?: RowTable<T> } | undefined;
+
+  constructor(changes: ChangeList) {
+    this.#changes = changes;
+  }
+
+  of<T extends RowTableName>(name: T): RowTable<T> {
+    const existing = this.existing(name);
+    if (existing !== undefined) return existing;
+    const created = new RowTable<T>(name, this.#changes);
+    this.#tables ??= {};
+    const tables: { [K in T]?: RowTable<K> } = this.#tables;
+    tables[name] = created;
+    return created;
+  }
+
+  /** A table if it exists, for reading on hot paths: an absent table has no rows. */
+  existing<T extends RowTableName>(name: T): RowTable<T> | undefined {
+    const tables: { [K in T]?: RowTable<K> } | undefined = this.#tables;
+    return tables?.[name];
+  }
+
+  all(): readonly RowTable<RowTableName>[] {
+    return Object.values(this.#tables ?? {});
+  }
+}
+
+/**
+ * A map with string keys, in insertion order. Most runs have at most one entry at a time, which needs no hash table.
+ */
+export class SmallMap<T> {
+  #key = '';
+  #only: T | undefined;
+  /** Used from the second entry on, until the map is empty. */
+  #all: Map<string, T> | undefined;
+
+  get size(): number {
+    return this.#all?.size ?? (this.#only === undefined ? 0 : 1);
+  }
+
+  get(key: string): T | undefined {
+    if (this.#all !== undefined) return this.#all.get(key);
+    return this.#key === key ? this.#only : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  /** Adds a value, or replaces that of the key. */
+  set(key: string, value: T): void {
+    if (this.#all === undefined) {
+      if (this.#only === undefined || this.#key === key) {
+        this.#key = key;
+        this.#only = value;
+        return;
+      }
+      this.#all = new Map([[this.#key, this.#only]]);
+      this.#only = undefined;
+    }
+    this.#all.set(key, value);
+  }
+
+  /** Removes a value and returns it. */
+  delete(key: string): T | undefined {
+    const value = this.get(key);
+    if (value === undefined) return undefined;
+    if (this.#all === undefined) this.#only = undefined;
+    else {
+      this.#all.delete(key);
+      if (this.#all.size === 0) this.#all = undefined;
+    }
+    return value;
+  }
+
+  clear(): void {
+    this.#only = undefined;
+    this.#all = undefined;
+  }
+
+  keys(): Iterable<string> {
+    return this.#all?.keys() ?? (this.#only === undefined ? [] : [this.#key]);
+  }
+
+  values(): Iterable<T> {
+    return this.#all?.values() ?? (this.#only === undefined ? [] : [this.#only]);
   }
 }

@@ -129,8 +129,7 @@ export class Transition {
 
   /** Ends a command that was answered or withdrawn. */
   settleCommand(id: string): void {
-    const owed = this.state.owed.get(id);
-    this.state.owed.delete(id);
+    const owed = this.state.owed.delete(id);
     if (owed instanceof NodeRecord) this.change(owed).command = undefined;
   }
 
@@ -328,7 +327,7 @@ export function enterQueue(
 
 /** Removes the first node from the queue for slots. */
 export function nextInQueue(transition: Transition): NodeRecord | undefined {
-  const [node] = transition.state.queue;
+  const node = transition.state.queue.first;
   if (node !== undefined) leaveQueue(transition, node);
   return node;
 }
@@ -337,5 +336,5 @@ export function nextInQueue(transition: Transition): NodeRecord | undefined {
 export function leaveQueue(transition: Transition, node: NodeRecord): void {
   if (node.details.queued === 0) return;
   transition.change(node).set('queued', 0);
-  transition.state.queue.delete(node);
+  transition.state.queue.remove();
 }

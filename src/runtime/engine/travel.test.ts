@@ -240,7 +240,7 @@ describe('a trip', () => {
         expect(run.inFlight).toEqual(length < script.length ? [] : ['rollback_all']);
         if (run.inFlight.length > 0) run.returns('rollback_all');
         expect([run.state.run.status, run.state.running, run.tables.commands]).toEqual(['cancelled', 0, {}]);
-        expect([run.state.queue.size, run.state.root.open]).toEqual([0, 0]);
+        expect([run.state.queue.isEmpty, run.state.root.open]).toEqual([true, 0]);
       }
     }
   });

@@ -100,7 +100,7 @@ export function continueUndo(transition: Transition, owner: Owner, hasSlot?: tru
   const { undoing } = transition.state;
   const row = undoing.need(keyOf(owner));
   if (row.current !== undefined) return;
-  const isNext = hasSlot === true || transition.state.queue.size === 0;
+  const isNext = hasSlot === true || transition.state.queue.isEmpty;
   const needsSlot = owner !== undefined && !(isNext && hasFreeSlot(transition));
   const next = row.halted ? END : nextOf(transition, owner, row, needsSlot);
   if (next === undefined) {

@@ -210,6 +210,11 @@ export class RunInbox {
     else if (this.#run.live === undefined) this.#answerLate(id);
   }
 
+  /** The run is over: what was not taken from the inbox until then is not taken any more. */
+  ended(): void {
+    this.settle();
+  }
+
   /** No process has taken an item: it stays in the inbox, and its sender does not wait for that. */
   #answerStored(id: string): void {
     const sender = this.#senders.get(id);

@@ -80,10 +80,11 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   graph: Graph;
   mask: RunMask;
   requestId: string;
-  readonly waiting = new WaitingRequests(this);
+  /** Missing while no request waits: many runs wait at once. */
+  #waiting: WaitingRequests | undefined;
   readonly #parts: StoreParts;
-  /** Takes answers and cancellations of callers. */
-  readonly inbox: RunInbox;
+  /** Items that callers have sent. Missing while there are none. */
+  #requests: RunInbox | undefined;
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
   /** Of the same request; until the run waits for something. */
@@ -105,7 +106,6 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     this.principal = run.owner;
     this.#parts = parts;
     this.graph = graph;
-    this.inbox = new RunInbox(this, parts.journal);
     this.#lease = new RunLease(this, parts.journal, 'loaded' in run ? run.loaded : undefined, (event) =>
       this.#onLease(event),
     );
@@ -156,6 +156,11 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   setVariables(changes: JsonObject): void {
     this.record.setVariables(changes);
+  }
+
+  get waiting(): WaitingRequests {
+    this.#waiting ??= new WaitingRequests(this);
+    return this.#waiting;
   }
 
   get clock(): Clock {
@@ -269,7 +274,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   }
 
   get isAwaited(): boolean {
-    return !this.waiting.isEmpty || !this.inbox.isEmpty;
+    return this.#waiting?.isEmpty === false || this.#requests?.isEmpty === false;
   }
 
   /** Whether this process has no work for the run before a time: the run can be released, and loaded on demand. */
@@ -287,7 +292,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
         break;
       case 'current':
         this.#lease.follow(this.isAwaited);
-        this.inbox.settle();
+        this.#requests?.settle();
         break;
       default:
         unreachable(event);
@@ -359,6 +364,12 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   // What follows is for callers.
 
+  /** Takes answers and cancellations. */
+  get inbox(): RunInbox {
+    this.#requests ??= new RunInbox(this, this.#parts.journal);
+    return this.#requests;
+  }
+
   resultFailure(tool: string, value: Json): Failure | undefined {
     return this.#parts.resultFailure?.(tool, value);
   }
@@ -385,8 +396,10 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   /** A request has asked for the run: it is not idle. */
   touch(): void {
     this.#lease.follow(this.isAwaited);
-    if (this.waiting.hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
+    const hasRequest = this.#waiting?.hasRequest === true;
+    if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
+    if (this.#waiting?.isEmpty === true) this.#waiting = undefined;
   }
 
   /** It was idle for too long. @param ms for how long. */
@@ -397,7 +410,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   /** The process ends: a later one continues the run. Requests that wait are answered. */
   leave(): void {
     this.#live?.leave();
-    this.waiting.changed();
+    this.#waiting?.changed();
   }
 
   /** Resolves when the run is over, or continues with an answer or at a time only. */
@@ -446,14 +459,15 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
       case 'facts':
         this.#forgetClient(event.facts);
         logReminders(this.#parts.log, () => this.#logged, event.facts);
-        observeFacts(event, this.waiting.observe, (error) => this.logFault(error));
+        if (this.#waiting !== undefined)
+          observeFacts(event, this.#waiting.observe, (error) => this.logFault(error));
         break;
       case 'idle':
         this.#changed();
         break;
       case 'inbox':
         for (const item of event.added) this.#live?.deliver(this.inbox.receive(item));
-        if (this.inbox.misses(event.items)) this.sent();
+        if (this.#requests?.misses(event.items) === true) this.sent();
         break;
       case 'lost':
         this.#takeAgain(event).catch((fault) => this.logFault(fault));
@@ -485,7 +499,8 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     if (live === undefined) return;
     if (live.liveStatus === 'over') this.#end(this.#envelopeOf(live));
     if (live.liveStatus === 'asking') this.#peer = undefined;
-    this.waiting.changed();
+    this.#waiting?.changed();
+    if (this.#requests?.isEmpty === true) this.#requests = undefined;
     this.touch();
   }
 
@@ -505,7 +520,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     const head = { workflow_id: this.id, definition: definitionOf(this.graph, live.state.run.graphHash) };
     const ended = faultEnvelope(head, isAbandoned ? undefined : { fault, isJournal, mask: this.mask });
     this.#end(ended, live.hasStarted ? {} : { startFault: fault });
-    this.waiting.changed();
+    this.#waiting?.changed();
   }
 
   /** Keeps how the run ended, and releases all else. */
@@ -533,8 +548,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     this.#peer = undefined;
     this.#parts.idle.delete(this);
     this.#parts.onEnd(this);
-    // What was not taken from the inbox until now is not taken any more.
-    this.inbox.settle();
+    this.#requests?.ended();
   }
 
   #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
@@ -574,11 +588,11 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   /** Only the owner of the run waits for it, so that the model of its client may be asked. */
   get modelPeer(): Peer | undefined {
-    return this.#peer ?? this.waiting.peer;
+    return this.#peer ?? this.#waiting?.peer;
   }
 
   progress(...report: Parameters<SharedContext['progress']>): void {
-    this.waiting.progress(...report);
+    this.#waiting?.progress(...report);
   }
 }
 

@@ -85,8 +85,8 @@ function runObstacles(state: RunState): MigrationReason[] {
       reasons.push({ node, reason: 'call_in_flight' });
   }
   const unknown = new Set<string>();
-  for (const [, { step }] of state.unknown.rows()) unknown.add(step);
-  for (const [, { node }] of state.abandoned.rows()) unknown.add(node);
+  for (const [, { step }] of state.tables.existing('unknown')?.rows() ?? []) unknown.add(step);
+  for (const [, { node }] of state.tables.existing('abandoned')?.rows() ?? []) unknown.add(node);
   for (const node of unknown) reasons.push({ node, reason: 'unknown_outcome' });
   return reasons;
 }
@@ -179,7 +179,7 @@ class Walk {
     for (const planned of scope.plan.nodes) {
       const key = scope.keyOf(planned);
       const node = scope.nodes[planned.index];
-      const ranBefore = (this.#state.generations.get(key)?.restarts ?? 0) > 0;
+      const ranBefore = (this.#state.tables.existing('generations')?.get(key)?.restarts ?? 0) > 0;
       if (!ranBefore && node?.hasRow() !== true) continue;
       this.touched.add(key);
       const other = byId.get(planned.node.id);

@@ -7,6 +7,7 @@ import { actionKind } from '../../engine/actions.js';
 import type { ActionKind, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
+import { SmallMap } from '../../engine/tables.js';
 import type { HostRow } from '../store/journal.js';
 import type { LiveActions, PendingAction } from './action.js';
 
@@ -68,7 +69,7 @@ interface Open extends Pick<LiveActions, 'isOpen'> {
  * of the others. What it notes is written with the transition that it is noted of, so that a restart loses none of it.
  */
 export class ActionHistory {
-  readonly #opened = new Map<string, ActionRecord>();
+  readonly #opened = new SmallMap<ActionRecord>();
   /** Actions with rows to write. */
   #changed: Set<string> | undefined;
   /** None before the first answer: many runs wait for one at once. */

@@ -5,6 +5,7 @@ import type { Graph } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { agentItemOf, isAgentLoop, stepIdIn } from '../../engine/agent-loops.js';
 import type { Fact, RunState } from '../../engine/contract.js';
+import { SmallMap } from '../../engine/tables.js';
 import { childId } from '../run/owner.js';
 import type { HostRow } from '../store/journal.js';
 
@@ -27,9 +28,9 @@ const TABLE = 'children' as const;
 
 /** The children of a run: the items that agents drive, each with an id that reaches this item alone. */
 export class Children {
-  readonly #all = new Map<string, Child>();
+  readonly #all = new SmallMap<Child>();
   /** The open children of each loop, in the order of their items. */
-  readonly #open = new Map<string, Map<number, Child>>();
+  readonly #open = new SmallMap<Map<number, Child>>();
   /** Children with rows to write. */
   #changed: Set<string> | undefined;
 

@@ -4,6 +4,7 @@ import { sha256Hex } from '../../../graph/sha256.js';
 import type { Command, Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { boundedFailure } from '../../engine/failures.js';
+import { SmallMap } from '../../engine/tables.js';
 import type { CallMask } from '../../secrets/call-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type {
@@ -53,7 +54,7 @@ export class CallsInFlight {
   readonly #port: CallPort;
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
-  readonly #inFlight = new Map<string, CallInFlight>();
+  readonly #inFlight = new SmallMap<CallInFlight>();
 
   constructor(port: CallPort, run: CallingRun, shared: SharedContext) {
     this.#port = port;
@@ -97,14 +98,16 @@ export class CallsInFlight {
 
   /** Aborts a call and forgets it. A call that has returned is not affected. */
   abort(id: string): void {
-    const call = this.#inFlight.get(id);
-    this.#inFlight.delete(id);
-    call?.abort();
+    this.#inFlight.delete(id)?.abort();
   }
 
   /** Aborts the calls that have not returned. @param stays whether a call continues. */
   abortAll(stays: (id: string) => boolean = () => false): void {
     for (const id of [...this.#inFlight.keys()]) if (!stays(id)) this.abort(id);
+  }
+
+  get isEmpty(): boolean {
+    return this.#inFlight.size === 0;
   }
 
   #send(call: Call, context: CallContext): Promise<Outcome> {

@@ -203,8 +203,8 @@ export function faultEnvelope(
 }
 
 /** Whether a run has failed, and is undone before it ends. */
-function isFailing({ run, undoing }: RunState): boolean {
-  return run.cancelling === undefined && undoing.get('') !== undefined;
+function isFailing({ run, tables }: RunState): boolean {
+  return run.cancelling === undefined && tables.existing('undoing')?.get('') !== undefined;
 }
 
 /** What a run that is over left behind, for its caller. */

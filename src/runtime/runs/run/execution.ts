@@ -166,6 +166,12 @@ export class Execution {
     return !failsAtOnce && !this.asksModel && this.open.waitsAfter(commands, settled);
   }
 
+  /** Releases what is not needed while the run waits. */
+  trim(): void {
+    this.open.trim();
+    if (this.#calls?.isEmpty === true) this.#calls = undefined;
+  }
+
   /** Aborts what is in flight, and forgets all times. */
   stop(): void {
     this.open.stopTimer();

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { ask } from '../../engine/constructs.fixture.js';
 import { chain, done, graph, step } from '../../engine/graph.fixture.js';
@@ -6,7 +7,7 @@ import { FaultyJournal } from '../store/faulty-journal.fixture.js';
 import { type InboxItem, JournalFailedError, request } from '../store/journal.js';
 import { withLeases } from '../store/local-journal.js';
 import { MemoryJournal } from '../store/memory-journal.js';
-import type { Delivery } from './inbox.js';
+import { type Delivery, Queue } from './inbox.js';
 import { LiveRun } from './live-run.js';
 import { port, Setup } from './setup.fixture.js';
 
@@ -123,4 +124,38 @@ describe('the inbox of a run in a journal', () => {
     vi.spyOn(journal, 'send').mockRejectedValue(new Error('the disk is full'));
     await expect(request(journal, item('2', 'sure#1'))).rejects.toThrow(JournalFailedError);
   });
+});
+
+const operation = fc.oneof(
+  fc.record({ push: fc.integer({ min: 1, max: 2_000 }) }),
+  fc.record({ shift: fc.integer({ min: 1, max: 2_500 }) }),
+  fc.record({ unshift: fc.integer({ min: 1, max: 3 }) }),
+);
+
+test('gives what was put in, in order, however much was taken out', () => {
+  fc.assert(
+    fc.property(fc.array(operation, { maxLength: 20 }), (operations) => {
+      const queue = new Queue<number>();
+      const list: number[] = [];
+      let next = 0;
+      for (const each of operations) {
+        if ('push' in each) {
+          for (let count = 0; count < each.push; count += 1) {
+            list.push(next);
+            queue.push(next++);
+          }
+        } else if ('shift' in each) {
+          const taken = Array.from({ length: each.shift }, () => queue.shift());
+          const expected = list.splice(0, each.shift);
+          expect(taken.slice(0, expected.length)).toEqual(expected);
+          expect(taken.slice(expected.length).every((item) => item === undefined)).toBe(true);
+        } else {
+          const items = Array.from({ length: each.unshift }, () => next++);
+          list.unshift(...items);
+          queue.unshift(...items);
+        }
+        expect([queue.length, [...queue]]).toEqual([list.length, list]);
+      }
+    }),
+  );
 });

@@ -27,8 +27,8 @@ const BATCH = 100;
 
 /** The queue of a run: events of calls and times, and then deliveries. */
 export class Incoming {
-  readonly #events: Event[] = [];
-  readonly #deliveries: Delivery[] = [];
+  readonly #events = new Queue<Event>();
+  #deliveries: Queue<Delivery> | undefined;
 
   get hasEvents(): boolean {
     return this.#events.length > 0;
@@ -36,7 +36,7 @@ export class Incoming {
 
   /** How many events and deliveries wait. */
   get size(): number {
-    return this.#events.length + this.#deliveries.length;
+    return this.#events.length + (this.#deliveries?.length ?? 0);
   }
 
   add(event: Event): void {
@@ -44,6 +44,7 @@ export class Incoming {
   }
 
   deliver(delivery: Delivery): void {
+    this.#deliveries ??= new Queue();
     this.#deliveries.push(delivery);
   }
 
@@ -51,7 +52,7 @@ export class Incoming {
   takeEvents(): readonly Event[] {
     const batch: Event[] = [];
     while (batch.length < BATCH) {
-      if (batch.length > 0 && this.#events[0]?.kind === 'cancelled') break;
+      if (batch.length > 0 && this.#events.first?.kind === 'cancelled') break;
       const event = this.#events.shift();
       if (event === undefined) break;
       batch.push(event);
@@ -61,18 +62,20 @@ export class Incoming {
   }
 
   takeDelivery(): Delivery | undefined {
-    return this.#deliveries.shift();
+    return this.#deliveries?.shift();
   }
 
   /** Puts back what was taken and not applied. */
   putBack(events: readonly Event[], delivery?: Delivery): void {
-    this.#events.unshift(...events);
-    if (delivery !== undefined) this.#deliveries.unshift(delivery);
+    if (events.length > 0) this.#events.unshift(...events);
+    if (delivery === undefined) return;
+    this.#deliveries ??= new Queue();
+    this.#deliveries.unshift(delivery);
   }
 
   /** The commands that the events answer. */
   get answered(): ReadonlySet<string> {
-    return new Set(this.#events.flatMap((event) => ('command' in event ? [event.command] : [])));
+    return new Set([...this.#events].flatMap((event) => ('command' in event ? [event.command] : [])));
   }
 
   get events(): Iterable<Event> {
@@ -80,7 +83,7 @@ export class Incoming {
   }
 
   get deliveries(): Iterable<Delivery> {
-    return this.#deliveries;
+    return this.#deliveries ?? [];
   }
 }
 
@@ -157,5 +160,53 @@ export class InboxReader {
     const added = items.filter(({ id }) => !this.#received.has(id));
     for (const { id } of added) this.#received.add(id);
     this.#onItems(items, added);
+  }
+}
+
+/** So many empty places stay at the front before the list is cut. */
+const MAX_EMPTY = 1_024;
+
+/** A first-in, first-out list whose `shift` costs the same however long it is. */
+export class Queue<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  /** The item that comes next. */
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
+    if (this.#head < this.#items.length) this.#items[this.#head++] = undefined;
+    if (this.#head === this.#items.length) this.clear();
+    else if (this.#head > MAX_EMPTY && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  /** Puts items back in front. */
+  unshift(...items: T[]): void {
+    this.#items = [...items, ...this];
+    this.#head = 0;
+  }
+
+  clear(): void {
+    if (this.#items.length > 0) this.#items = [];
+    this.#head = 0;
+  }
+
+  *[Symbol.iterator](): Generator<T> {
+    for (let index = this.#head; index < this.#items.length; index += 1) yield this.#items[index] as T;
   }
 }

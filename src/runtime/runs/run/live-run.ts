@@ -345,6 +345,7 @@ export class LiveRun {
     this.#open.armTimer();
     if (this.#open.isHostBusy) return;
     if (!this.#execution.asksModel) this.#writer.release();
+    this.#execution.trim();
     this.#incoming = undefined;
   }
 

@@ -3,8 +3,10 @@ import { mayAskModel } from '../../engine/actions.js';
 import { dueAtAgain } from '../../engine/attempt.js';
 import type { Command, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
+import { SmallMap } from '../../engine/tables.js';
 import type { Ask, Call } from './calls-in-flight.js';
 import { type Clock, callAt } from './clock.js';
+import { Queue } from './inbox.js';
 
 type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
@@ -17,16 +19,20 @@ type Awaits = 'host' | 'answer' | 'time' | 'limit';
 /** In ms since the epoch. Undefined for a call that a host does not limit. */
 type LimitOf = (call: Call) => number | undefined;
 
+/** Asks that are open, the oldest first. */
+type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
+
 /**
  * The commands of a run that want an answer, with the times they are due and the calls that are still to be made. They
  * are counted by what they wait for, so that no step iterates over all of them.
  */
 export class OpenCommands {
   readonly #clock: Clock;
+  readonly #onTime: (ids: readonly string[]) => void;
   readonly #limitOf: LimitOf;
-  /** Asks that are open, the oldest first. */
-  readonly #asks = new Map<string, Ask>();
-  readonly #others = new Map<string, Expected>();
+  readonly #asks = new SmallMap<Ask>();
+  /** All others. Missing while empty, as all below: many runs wait at once. */
+  #others: SmallMap<Expected> | undefined;
   /** How many of them end by themselves. */
   #busy = 0;
   /** Calls that an earlier holder of the run may have made. */
@@ -35,8 +41,8 @@ export class OpenCommands {
   #ownLimits: Map<string, number> | undefined;
   /** Those of them that are not made again. */
   #heldIds: Set<string> | undefined;
-  #toMake: Call[] = [];
-  readonly #timer: RunTimer;
+  #toMake: Queue<Call> | undefined;
+  #timer: RunTimer | undefined;
 
   /**
    * @param onTime gets the ids of commands whose times have come, in the order in which they were due.
@@ -49,9 +55,9 @@ export class OpenCommands {
   ) {
     this.#clock = clock;
     this.#limitOf = limitOf;
-    this.#timer = new RunTimer(clock, this, (ids) =>
-      onTime(ids.filter((id) => this.#heldIds?.has(id) !== true)),
-    );
+    const onTimeOfOthers: typeof onTime = (ids) =>
+      onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
+    this.#onTime = onTimeOfOthers;
   }
 
   take(command: Command): void {
@@ -60,10 +66,12 @@ export class OpenCommands {
       case 'readResource':
       case 'evaluate':
         if (this.#heldIds?.has(command.id) === true) {
+          this.#others ??= new SmallMap();
           this.#others.set(command.id, command);
           return;
         }
         this.expect(command);
+        this.#toMake ??= new Queue();
         this.#toMake.push(command);
         return;
       case 'requestAction':
@@ -132,11 +140,12 @@ export class OpenCommands {
 
   /** An operator has decided about calls: they are held no longer. */
   decided(events: readonly Event[]): void {
+    if (this.#heldIds === undefined) return;
     for (const event of events) {
       if (event.kind !== 'retryRequested' && event.kind !== 'outcomeDecided') continue;
       for (const { id } of this.heldCalls.filter(({ node }) => node === event.node)) {
-        this.#heldIds?.delete(id);
-        this.#others.delete(id);
+        this.#heldIds.delete(id);
+        this.#others?.delete(id);
         // What is made now is all that can have happened.
         if (event.kind === 'outcomeDecided') this.#earlierCalls?.delete(id);
       }
@@ -154,6 +163,7 @@ export class OpenCommands {
     const awaits = awaited(command);
     if (command.kind === 'requestAction') this.#asks.set(command.id, command);
     else {
+      this.#others ??= new SmallMap();
       this.#others.set(command.id, command);
     }
     if (awaits === 'host') this.#busy += 1;
@@ -162,32 +172,32 @@ export class OpenCommands {
     if (limit === undefined) return;
     // A call that an operator has made again has a later limit.
     const dueAt = Math.max(limit, this.#ownLimits?.get(id) ?? 0);
+    this.#timer ??= new RunTimer(this.#clock, this, this.#onTime);
     if (awaits === 'time') this.#timer.addTime(id, dueAt);
     else this.#timer.addLimit(id, dueAt);
   }
 
   /** Removes a command that was answered or cancelled. Has no effect on one that is not open. */
   settle(id: string): void {
-    this.#asks.delete(id);
-    const command = this.#others.get(id);
-    this.#others.delete(id);
-    if (command !== undefined && awaited(command) === 'host' && this.#heldIds?.has(id) !== true)
-      this.#busy -= 1;
+    const command = this.#others?.delete(id);
+    if (command === undefined) this.#asks.delete(id);
+    else if (awaited(command) === 'host' && this.#heldIds?.has(id) !== true) this.#busy -= 1;
   }
 
   has(id: string): boolean {
-    return this.#others.has(id) || this.#asks.has(id);
+    return this.#others?.has(id) === true || this.#asks.has(id);
   }
 
   /** Calls that are not made although the run waits for them. */
   get heldCalls(): readonly ToolCall[] {
-    return [...(this.#heldIds ?? [])].flatMap((id) => {
-      const command = this.#others.get(id);
+    if (this.#heldIds === undefined) return [];
+    return [...this.#heldIds].flatMap((id) => {
+      const command = this.#others?.get(id);
       return command?.kind === 'callTool' ? [command] : [];
     });
   }
 
-  get asks(): ReadonlyMap<string, Ask> {
+  get asks(): Asks {
     return this.#asks;
   }
 
@@ -206,7 +216,7 @@ export class OpenCommands {
       if (isAsked || awaited(command) === 'host') return false;
     }
     for (const id of settled) {
-      const command = this.#others.get(id);
+      const command = this.#others?.get(id);
       if (command !== undefined && awaited(command) === 'host' && this.#heldIds?.has(id) !== true) busy -= 1;
     }
     return busy === 0;
@@ -214,12 +224,12 @@ export class OpenCommands {
 
   /** Whether calls are still to be made. A cancelled one may be among them. */
   get hasCalls(): boolean {
-    return this.#toMake.length > 0;
+    return this.#toMake !== undefined && this.#toMake.length > 0;
   }
 
   /** Takes the next call that is still to be made. Undefined for a call that was cancelled meanwhile. */
   nextCall(): Call | undefined {
-    const call = this.#toMake.shift();
+    const call = this.#toMake?.shift();
     return call !== undefined && this.has(call.id) ? call : undefined;
   }
 
@@ -227,7 +237,7 @@ export class OpenCommands {
   withNotStarted(events: readonly Event[]): readonly Event[] {
     const [event] = events;
     if (event?.kind !== 'cancelled') return events;
-    const notStarted = this.#toMake.flatMap(({ kind, id }) =>
+    const notStarted = [...(this.#toMake ?? [])].flatMap(({ kind, id }) =>
       kind === 'evaluate' || this.#earlierCalls?.has(id) === true ? [] : [id],
     );
     return notStarted.length === 0 ? events : [{ ...event, notStarted }];
@@ -235,30 +245,38 @@ export class OpenCommands {
 
   /** When the next wait for a time ends, in ms since the epoch. Limits of other waits are left out. */
   get nextTime(): number {
-    return this.#timer.nextTime;
+    return this.#timer?.nextTime ?? Number.POSITIVE_INFINITY;
   }
 
   /** When the first of its times and limits comes, in ms since the epoch. */
   get nextDue(): number {
-    return this.#timer.nextDue;
+    return this.#timer?.nextDue ?? Number.POSITIVE_INFINITY;
   }
 
   /** Sets the timer for the earliest time. */
   armTimer(): void {
-    this.#timer.arm();
+    this.#timer?.arm();
   }
 
   /** Forgets all times. */
   stopTimer(): void {
-    this.#timer.clear();
+    this.#timer?.clear();
+    this.#timer = undefined;
   }
 
   clear(): void {
     this.stopTimer();
     this.#asks.clear();
-    this.#others.clear();
-    this.#toMake = [];
+    this.#others = undefined;
+    this.#toMake = undefined;
     this.#busy = 0;
+  }
+
+  /** Releases what a run does not need while it waits. */
+  trim(): void {
+    if (this.#others?.size === 0) this.#others = undefined;
+    if (!this.hasCalls) this.#toMake = undefined;
+    if (this.#timer?.isEmpty === true) this.#timer = undefined;
   }
 }
 
@@ -287,35 +305,40 @@ class RunTimer {
   readonly #open: OpenIds;
   readonly #onTime: (ids: readonly string[]) => void;
   /** Times that a run waits for. */
-  #times: DueTimes;
+  #times: DueTimes | undefined;
   /** Limits of other waits. */
-  #limits: DueTimes;
+  #limits: DueTimes | undefined;
   #armed: { readonly dueAt: number; readonly cancel: () => void } | undefined;
 
   constructor(clock: Clock, open: OpenIds, onTime: (ids: readonly string[]) => void) {
     this.#clock = clock;
     this.#open = open;
     this.#onTime = onTime;
-    this.#times = new DueTimes(open);
-    this.#limits = new DueTimes(open);
   }
 
   addTime(id: string, dueAt: number): void {
+    this.#times ??= new DueTimes(this.#open);
     this.#times.add(id, dueAt);
   }
 
   addLimit(id: string, dueAt: number): void {
+    this.#limits ??= new DueTimes(this.#open);
     this.#limits.add(id, dueAt);
+  }
+
+  /** Whether no time is expected any more. */
+  get isEmpty(): boolean {
+    return this.#armed === undefined && this.#times?.first === undefined && this.#limits?.first === undefined;
   }
 
   /** When the next wait for a time ends, in ms since the epoch. */
   get nextTime(): number {
-    return this.#times.first?.dueAt ?? Number.POSITIVE_INFINITY;
+    return this.#times?.first?.dueAt ?? Number.POSITIVE_INFINITY;
   }
 
   /** When the first of its times and limits comes, in ms since the epoch. */
   get nextDue(): number {
-    return Math.min(this.nextTime, this.#limits.first?.dueAt ?? Number.POSITIVE_INFINITY);
+    return Math.min(this.nextTime, this.#limits?.first?.dueAt ?? Number.POSITIVE_INFINITY);
   }
 
   /** Sets the clock's timer for the earliest time. One that comes too early is set again when it comes. */
@@ -331,8 +354,8 @@ class RunTimer {
   /** Forgets all times. */
   clear(): void {
     this.#disarm();
-    this.#times = new DueTimes(this.#open);
-    this.#limits = new DueTimes(this.#open);
+    this.#times = undefined;
+    this.#limits = undefined;
   }
 
   #disarm(): void {
@@ -345,7 +368,7 @@ class RunTimer {
     const now = this.#clock.now();
     const due: { readonly id: string; readonly dueAt: number }[] = [];
     for (const times of [this.#times, this.#limits]) {
-      for (let next = times.takeDue(now); next !== undefined; next = times.takeDue(now)) due.push(next);
+      for (let next = times?.takeDue(now); next !== undefined; next = times?.takeDue(now)) due.push(next);
     }
     if (due.length === 0) this.arm();
     else this.#onTime(due.sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id));
@@ -364,31 +387,33 @@ interface OpenIds {
   has(id: string): boolean;
 }
 
-/** The times a run waits for. A time that is not wanted any more stays until it is the earliest. */
+/** So many entries are kept before those that are not wanted any more are looked for. */
+const FEW = 32;
+
+/**
+ * The times a run waits for, the earliest first: a binary heap. A time that is not wanted any more stays in it until it
+ * comes to the top or until the heap has doubled, so that adding and dropping one costs O(log n).
+ */
 export class DueTimes {
   readonly #open: OpenIds;
-  /** The latest first. */
-  readonly #times: Due[] = [];
+  #heap: Due[] = [];
+  #limit = FEW;
 
   constructor(open: OpenIds) {
     this.#open = open;
   }
 
   add(id: string, dueAt: number): void {
-    let [low, high] = [0, this.#times.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#times[middle] as Due).dueAt > dueAt) low = middle + 1;
-      else high = middle;
-    }
-    this.#times.splice(low, 0, { id, dueAt });
+    if (this.#heap.length >= this.#limit) this.#sweep();
+    this.#heap.push({ id, dueAt });
+    this.#rise(this.#heap.length - 1);
   }
 
   /** The earliest time that is wanted. */
   get first(): Due | undefined {
-    for (let first = this.#times.at(-1); first !== undefined; first = this.#times.at(-1)) {
+    for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
       if (this.#open.has(first.id)) return first;
-      this.#times.pop();
+      this.#dropFirst();
     }
     return undefined;
   }
@@ -396,6 +421,54 @@ export class DueTimes {
   /** Takes the earliest time that is wanted away, if it has come. */
   takeDue(now: number): Due | undefined {
     const { first } = this;
-    return first === undefined || first.dueAt > now ? undefined : this.#times.pop();
+    if (first === undefined || first.dueAt > now) return undefined;
+    this.#dropFirst();
+    return first;
+  }
+
+  #sweep(): void {
+    const wanted = this.#heap.filter(({ id }) => this.#open.has(id));
+    // A sorted list is a heap.
+    this.#heap = wanted.sort((one, other) => one.dueAt - other.dueAt);
+    this.#limit = Math.max(FEW, wanted.length * 2);
+  }
+
+  #dropFirst(): void {
+    const last = this.#heap.pop();
+    if (last === undefined || this.#heap.length === 0) return;
+    this.#heap[0] = last;
+    this.#sink(0);
+  }
+
+  #rise(from: number): void {
+    const heap = this.#heap;
+    const due = heap[from] as Due;
+    let at = from;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = heap[above] as Due;
+      if (parent.dueAt <= due.dueAt) break;
+      heap[at] = parent;
+      at = above;
+    }
+    heap[at] = due;
+  }
+
+  #sink(from: number): void {
+    const heap = this.#heap;
+    const due = heap[from] as Due;
+    let at = from;
+    for (;;) {
+      let below = 2 * at + 1;
+      const first = heap[below];
+      if (first === undefined) break;
+      const right = heap[below + 1];
+      const child = right !== undefined && right.dueAt < first.dueAt ? right : first;
+      if (child === right) below += 1;
+      if (child.dueAt >= due.dueAt) break;
+      heap[at] = child;
+      at = below;
+    }
+    heap[at] = due;
   }
 }

@@ -27,6 +27,10 @@ export class RunSums {
     return this.#total;
   }
 
+  get rows(): number {
+    return this.#sums.size;
+  }
+
   addState({ tab, key, row, refs, owes, command, due_at }: Record<string, unknown>): void {
     this.#put(`${tab} ${key}`, [row, refs, owes, command, due_at]);
   }

@@ -37,6 +37,9 @@ import { StoreTables } from './store-tables.js';
 /** So long may a single run keep the event loop, in ms. */
 const ALONE_MS = 2;
 
+/** The checksums of so many runs that wait are kept, of at most so many rows each. */
+const KEPT_SUMS = { runs: 100, rows: 1_000 };
+
 /** One thing to write. Says why it is refused. */
 type Write = (now: GroupEffect) => Error | undefined;
 
@@ -65,6 +68,8 @@ export class SqliteJournal implements RunJournal {
   readonly #group: GroupCommit<Write>;
   /** Runs that this process holds, as it has written them last. */
   readonly #holdings = new Map<string, Holding>();
+  /** The checksums of runs that wait, as this process has written them last: the oldest first. */
+  readonly #idleSums = new Map<string, RunSums>();
   /** When the event loop turned last before a commit. */
   #turnedAt = 0;
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -284,6 +289,7 @@ export class SqliteJournal implements RunJournal {
     } catch (error) {
       this.leases.undoBeat();
       this.#holdings.clear();
+      this.#idleSums.clear();
       throw storeError(error, this.path);
     }
     for (const run of effect.runs) this.#notify(run);
@@ -298,8 +304,10 @@ export class SqliteJournal implements RunJournal {
     const previous = (isPlain ? this.#continued(entry) : undefined) ?? this.#advanced(entry, isAtRest);
     if (previous instanceof Error) return previous;
     const { n, status, sums } = previous;
-    if (isAtRest) this.#holdings.delete(run);
-    else {
+    if (isAtRest) {
+      this.#holdings.delete(run);
+      if (!isEnd) this.#keepSums(run, sums);
+    } else {
       this.#holdings.set(run, { n, seq, epoch, status: entry.becomes?.status ?? status, sums });
       this.leases.beat();
     }
@@ -388,11 +396,19 @@ export class SqliteJournal implements RunJournal {
 
   /** The checksums of the rows of a run as they are. The rows are read if another process may have written them. */
   #sumsOf(run: string, head: Head): RunSums {
-    const kept = this.#holdings.get(run)?.sums;
+    const kept = this.#holdings.get(run)?.sums ?? this.#idleSums.get(run);
+    this.#idleSums.delete(run);
     if (kept !== undefined && kept.total === head.sum && head.sumSeq === head.seq) return kept;
     const sums = new RunSums();
     this.#tables.rowsOf(head, sums);
     return sums;
+  }
+
+  #keepSums(run: string, sums: RunSums): void {
+    if (sums.rows > KEPT_SUMS.rows) return;
+    this.#idleSums.set(run, sums);
+    const [oldest] = this.#idleSums.keys();
+    if (oldest !== undefined && this.#idleSums.size > KEPT_SUMS.runs) this.#idleSums.delete(oldest);
   }
 
   /** Why an entry does not follow what is there. */
