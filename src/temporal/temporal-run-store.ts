@@ -279,7 +279,7 @@ export class TemporalRunStore implements RunStore {
     return undefined;
   }
 
-  #argumentsOf({ owner, graph, input, task }: NewRun, { request, answerMs }: Waiter): RunArguments {
+  #argumentsOf({ id, owner, graph, input, task }: NewRun, { request, answerMs }: Waiter): RunArguments {
     const { toolSafety, isPrivate, newRunId, limits, telemetry } = this.#options;
     const trace = telemetry?.carrier() ?? {};
     const { requestId, auth, remoteAddress } = request;
@@ -290,7 +290,7 @@ export class TemporalRunStore implements RunStore {
       if (safety !== 'none') tools[name] = safety;
     }
     return {
-      ...{ run: newRunId(), graph, input, owner, requestId, answerMs, tools },
+      ...{ run: id ?? newRunId(), graph, input, owner, requestId, answerMs, tools },
       ...{ ...recorded(auth), ...defined({ remoteAddress, task }) },
       ...(Object.keys(trace).length === 0 ? {} : { trace }),
       privateTools: names.filter((name) => isPrivate?.(name) === true),

@@ -24,8 +24,7 @@ function write(descriptions: Readonly<Record<string, string>>): void {
     class Made {}
     Workflow({ name, description })(Made);
     const nodes = chain(compute('a', lit(1)), done('out', step('a')));
-    // A server needs a store for tasks, which its program sets.
-    const graph = { inputs: [], nodes, expose: ['tool', 'skill'], task: true } as const;
+    const graph = { inputs: [], nodes, expose: ['tool', 'skill'] } as const;
     return { class: Made, graph };
   });
   const registry = JSON.stringify(registryOf({ tools: [], workflows }));

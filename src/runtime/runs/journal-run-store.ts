@@ -122,8 +122,8 @@ export class JournalRunStore implements RunStore {
     // The check and the start happen in one turn, so that concurrent starts count each other.
     const failure = this.#options.refusal?.(graph, owner) ?? excess(usage(), this.#limits);
     if (failure !== undefined) return { ok: false, failure };
-    const id = this.#options.newRunId();
-    if (this.#runs.has(id)) throw new Error(`newRunId returned the id of run ${runRef(id)} twice`);
+    const { id = this.#options.newRunId() } = run;
+    if (this.#runs.has(id)) throw new Error(`there is a run ${runRef(id)}`);
     const { request } = waiter;
     const { Run, parts } = this.#store;
     const stored = new Run({ ...run, id, request }, group, parts);

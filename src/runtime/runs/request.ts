@@ -15,6 +15,11 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
    * `_step` and `stepwright/idempotencyKey` of its `_meta`.
    */
   readonly continues?: { readonly task: string; readonly step?: string; readonly idempotencyKey?: string };
+  /**
+   * What a request shares with the same request that is sent again, where it may start a run: `stepwright/idempotencyKey` of
+   * its `_meta`. Default: each request starts a run of its own.
+   */
+  readonly idempotencyKey?: string;
   /** The run that a prompt continues, with the answers to its questions. Default: the prompt starts a run. */
   readonly resumes?: ResumedRun;
   /** `progress` is called after the response, too, until this signal is aborted. Default: it is not. */

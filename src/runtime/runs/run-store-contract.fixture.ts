@@ -142,6 +142,19 @@ export function runStoreContract(
         expect(await ada.get(id)).toStrictEqual(end);
       });
 
+      test('with the id of another one is not started, and that one remains', async () => {
+        const ada = client();
+        const run = { id: randomBytes(16).toString('hex'), owner: ada.owner, graph: sure, input: {} };
+        const starts = [1, 2, 3].map(() => ada.store.start(run, ada.waiter()));
+        const settled = await Promise.allSettled(starts);
+        expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+        expect(await ada.get(run.id)).toMatchObject({ status: 'waiting', action: { action_id: 'sure#1' } });
+        await expect(ada.store.start(run, ada.waiter())).rejects.toThrow();
+        expect(await ada.answer(run.id, true)).toMatchObject({ status: 'completed' });
+        await expect(ada.store.start(run, ada.waiter())).rejects.toThrow();
+        expect(await ada.get(run.id)).toMatchObject({ status: 'completed' });
+      });
+
       test('that fails reports the reason and what had succeeded', async () => {
         const { status, error } = await client().start(graph(chain(call('b'), call('fails'))));
         expect(status).toBe('failed');

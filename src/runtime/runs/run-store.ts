@@ -101,6 +101,8 @@ interface RunTimes {
 export type RunStatusAnswer = RunStatus | Extract<RunAnswer, { readonly ok: false }>;
 
 export interface NewRun {
+  /** The store has no run with it. `start` rejects otherwise. Default: a new one. */
+  readonly id?: string;
   /** Whose run it is; see `ownerOf`. It acts as its owner, whichever request moves it on. */
   readonly owner: Owner;
   /** With all workflows it runs among its tasks; see `bundle`. The run keeps it, whatever is registered later. */

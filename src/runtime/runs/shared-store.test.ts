@@ -185,6 +185,19 @@ describe('two processes on a file', () => {
     expect([one.calls, other.calls]).toEqual([[], ['tool-a']]);
   });
 
+  test('start a run of one id once when both do it at once', async () => {
+    const processes = [await Process.begin('one'), await Process.begin('other')];
+    const starts = processes.map(({ store }) =>
+      store.start({ id: 'once', owner: ada, graph: asking, input: {} }, waiter()),
+    );
+    const settled = await Promise.allSettled(starts);
+    expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    for (const { store } of processes) {
+      expect(await store.get(ada, 'once')).toMatchObject({ ok: true, envelope: { status: 'waiting' } });
+      expect(store.fault).toBeUndefined();
+    }
+  });
+
   test('list, show and answer the runs of each other', async () => {
     const [one, other] = [await Process.begin('one'), await Process.begin('other')];
     const id = await one.start(asking);

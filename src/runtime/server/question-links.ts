@@ -5,6 +5,7 @@ import type { Envelope } from '../runs/run/envelope.js';
 import { identityOf } from '../runs/run/owner.js';
 import type { RunStore, Waiter } from '../runs/run-store.js';
 import type { LinkedQuestion, PagesParts, QuestionPages } from './question-page.js';
+import { withMethods } from './repeated-starts.js';
 import { Seal } from './seal.js';
 
 /** Where pages of questions are, below the address of a server. */
@@ -80,12 +81,6 @@ function hasPage(action: Envelope['actions'][number]): boolean {
   return action.type === 'prompt' && action.parameters.type !== 'model';
 }
 
-/** What a store of runs need not have: a wrapper must not lose it. `fault` is a value. */
-type OptionalMethod = Exclude<
-  { [K in keyof RunStore]-?: object extends Pick<RunStore, K> ? K : never }[keyof RunStore],
-  'fault'
->;
-
 /** Runs with links to the pages of their questions, in each state that their owner gets. */
 export function linkedRuns(runs: RunStore, links: QuestionLinks): RunStore {
   const linked = async <A extends object>(owner: Owner, pending: Promise<A>): Promise<A> => {
@@ -93,9 +88,8 @@ export function linkedRuns(runs: RunStore, links: QuestionLinks): RunStore {
     if (!('envelope' in answer)) return answer;
     return { ...answer, envelope: await links.linked(answer.envelope as Envelope, owner) };
   };
-  const { open, openGraphs, resumeAll, key, close } = runs;
   const withPages = (waiter: Waiter): Waiter => ({ ...waiter, pageOf: (question) => links.urlOf(question) });
-  return {
+  return withMethods(runs, {
     start: (run, waiter) => linked(run.owner, runs.start(run, withPages(waiter))),
     get: (caller, id, { waiter, ...how } = {}) =>
       linked(caller, runs.get(caller, id, { ...how, ...defined({ waiter: waiter && withPages(waiter) }) })),
@@ -103,21 +97,5 @@ export function linkedRuns(runs: RunStore, links: QuestionLinks): RunStore {
       linked(caller, runs.submit(caller, id, submission, withPages(waiter))),
     setVariables: (caller, ...rest) => linked(caller, runs.setVariables(caller, ...rest)),
     cancel: (caller, ...rest) => linked(caller, runs.cancel(caller, ...rest)),
-    nextStep: (...request) => runs.nextStep(...request),
-    inspect: (...request) => runs.inspect(...request),
-    toAnswer: (caller) => runs.toAnswer(caller),
-    list: (...request) => runs.list(...request),
-    atRest: () => runs.atRest(),
-    endAll: (reason) => runs.endAll(reason),
-    get fault() {
-      return runs.fault;
-    },
-    ...defined({
-      open: open?.bind(runs),
-      openGraphs: openGraphs?.bind(runs),
-      resumeAll: resumeAll?.bind(runs),
-      key: key?.bind(runs),
-      close: close?.bind(runs),
-    } satisfies Record<OptionalMethod, unknown>),
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
-import type { JsonObject } from '../../graph/json.js';
+import { canonicalJson } from '../../graph/canonical.js';
+import type { Json, JsonObject } from '../../graph/json.js';
 import type { RunStore } from '../runs/run-store.js';
 
 /** The key of a process with a store that has no key. */
@@ -55,6 +56,12 @@ export class Seal {
     }
     const [expiresAt, value] = JSON.parse(json) as [number, JsonObject];
     return { value, isExpired: expiresAt <= Date.now() };
+  }
+
+  /** 32 hexadecimal digits that are the same for equal values, and that others cannot compute. */
+  async digest(value: Json): Promise<string> {
+    const mac = createHmac('sha256', await this.#key()).update(canonicalJson(value));
+    return mac.digest('hex').slice(0, 32);
   }
 
   async #key(): Promise<Buffer> {

@@ -23,6 +23,7 @@ import { type Registered, runTraitsOf, ServedMemo } from './composite/served-wor
 import { Lifecycle } from './lifecycle.js';
 import type { ResolvedSettings } from './options.js';
 import { linkedRuns, QuestionLinks } from './question-links.js';
+import { startedOnce } from './repeated-starts.js';
 import { RequestGate } from './requests/limits.js';
 import { PromptRenderer } from './requests/prompt-renderer.js';
 import type { ServerSpecs } from './specs/server-specs.js';
@@ -75,7 +76,7 @@ export class ServerParts {
       page === true
         ? new QuestionLinks({ runs, sealing, schemas, info: settings.info, ...defined({ publicUrl }) })
         : undefined;
-    this.runs = this.links === undefined ? runs : linkedRuns(runs, this.links);
+    this.runs = startedOnce(this.links === undefined ? runs : linkedRuns(runs, this.links), sealing);
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
       log(warning, { event: 'workflow.warning', level: 'warning' });

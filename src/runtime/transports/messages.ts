@@ -5,6 +5,7 @@ import type { RequestContext } from '../runs/request.js';
 import type { InFlight } from '../server/requests/limits.js';
 import type { ServerChange } from '../server/stepwright-server.js';
 import type { TaskState } from '../server/tasks/task-router.js';
+import { faultCodes, ProtocolFault } from '../server/wire.js';
 import type { Log } from '../tools/log.js';
 
 /** One message of JSON-RPC, as a transport sees it. */
@@ -133,15 +134,24 @@ export function progressOf(
   };
 }
 
+const IDEMPOTENCY_KEY = 'stepwright/idempotencyKey';
+
+/** The task that a request continues, or what it shares with the same request that is sent again. */
 export function continuedTask(
   meta: Readonly<Record<string, unknown>> = {},
-): Pick<RequestContext, 'continues'> {
+): Pick<RequestContext, 'continues' | 'idempotencyKey'> {
   const text = (key: string): string | undefined => {
     const value = meta[key];
     return typeof value === 'string' ? value : undefined;
   };
-  const [task, step, idempotencyKey] = ['_task_id', '_step', 'stepwright/idempotencyKey'].map(text);
-  return task === undefined ? {} : { continues: { task, ...defined({ step, idempotencyKey }) } };
+  const [task, step, idempotencyKey] = ['_task_id', '_step', IDEMPOTENCY_KEY].map(text);
+  if (idempotencyKey === '' || (idempotencyKey === undefined && meta[IDEMPOTENCY_KEY] !== undefined))
+    throw new ProtocolFault(
+      faultCodes.invalidParams,
+      `Invalid params: _meta['${IDEMPOTENCY_KEY}'] must be a text that is the same in each attempt of one request`,
+    );
+  if (task === undefined) return defined({ idempotencyKey });
+  return { continues: { task, ...defined({ step, idempotencyKey }) } };
 }
 
 export function changeNotification(change: ServerChange) {

@@ -21,6 +21,7 @@ import type { Toolset } from '../../tools/toolset.js';
 import { Ledger } from '../../trace/ledger.js';
 import { type PromptMessage, type PromptTrace, textBlock } from '../../trace/messages.js';
 import { createProgress } from '../../trace/progress.js';
+import { recallRun } from '../../trace/stored-ledger.js';
 import {
   createTrace,
   planText,
@@ -97,7 +98,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     progress.observe(fact, state);
   };
   const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
-  if (workflow.outlastsRequest || workflow.isTask) {
+  if (workflow.outlastsRequest || workflow.isTask || request.idempotencyKey !== undefined) {
     const waiter = { answerMs: leftMs, observe, progress: progress.ofTool };
     const started = await startRun(run, mask, trace, waiter);
     if (!('failure' in started)) return started.conversation;
@@ -106,7 +107,9 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     const plain = { ...workflow, graph, hash: planOf(graph).hash, isTask: false };
     // A journal that cannot take the run would fail it again.
     const { journal: __, ...unrecorded } = settings;
-    return withoutTask(await runPrompt({ ...run, workflow: plain, settings: unrecorded }), started.failure);
+    const { idempotencyKey: ___, ...once } = request;
+    const unstored = { ...run, workflow: plain, settings: unrecorded, request: once };
+    return withoutTask(await runPrompt(unstored), started.failure);
   }
   const logged = { ref: runRef(runId), workflow: graph.name };
   logStart(settings.log, logged);
@@ -200,8 +203,15 @@ async function startRun(
     if (!workflow.outlastsRequest && !isRefused) return { failure: answer.failure };
     throw new ProtocolFault(isRefused ? faultCodes.refused : faultCodes.exhausted, message, { code });
   }
-  if (conversation === undefined) throw new Error('a run was left without being told');
-  return { conversation };
+  const { envelope } = answer;
+  // An earlier request has started it. Of its steps the state has the ends, not what was said of them.
+  if (conversation === undefined)
+    await runs.inspect(request.principal, envelope.workflow_id, ({ state }) => {
+      if (state === undefined) return;
+      recallRun(state, (fact) => trace.observe(fact, state));
+      whole.conclude?.(state, envelope);
+    });
+  return { conversation: conversation ?? closedTrace(graph.description, [], envelope) };
 }
 
 /** The conversation of a run that is over: its steps are no longer stored. */
