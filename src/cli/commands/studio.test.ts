@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { ask } from '../../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../runtime/engine/graph.fixture.js';
@@ -25,6 +26,23 @@ test('a command line without a store, or with a wrong one, is refused', async ()
   expect(await dispatched('studio', '--port', 'x')).toMatchObject({ code: 2, out: '' });
   const wrong = await dispatched('studio', '--store', 'memory', '--root', root);
   expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("`--store` is 'sqlite:PATH'") });
+});
+
+test('a store that does not exist is refused where no run can start, and named where one can', async () => {
+  const absent = store.file('absent.db');
+  const args = ['studio', '--root', store.file('.'), '--store', `sqlite:${absent}`, '--host', '0.0.0.0'];
+  expect(await dispatched(...args)).toMatchObject({
+    ...{ code: 2, out: '' },
+    err: expect.stringContaining(`there is no file '${absent}': give the path of a store`),
+  });
+  const registry = JSON.stringify(dataRegistry({ tools: [], graphs: [asking] }));
+  writeFileSync(store.file('registry.mjs'), `export const registry = ${registry};`);
+  expect(await dispatched(...args, '--registry', 'registry.mjs')).toMatchObject({
+    code: 2,
+    out: `the store '${absent}' does not exist yet: the first run creates it\n`,
+    err: expect.stringContaining('needs `auth`'),
+  });
+  expect(existsSync(absent)).toBe(false);
 });
 
 test('pages are sent to the holder of the token, over a stream as well', async () => {

@@ -6,6 +6,8 @@ import { userInfo } from 'node:os';
 import path from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import { defined } from '../../graph/defined.js';
+import type { StoreOperator } from '../../runtime/runs/operate/store-operator.js';
+import { StoreError } from '../../runtime/runs/store/store-error.js';
 import { withRoles } from '../../runtime/server/callers.js';
 import { definitionsOf } from '../../runtime/server/definitions.js';
 import type { StepwrightServer } from '../../runtime/server/stepwright-server.js';
@@ -24,7 +26,7 @@ import {
   withRegistries,
 } from '../registries.js';
 import { gateOutcome, gateSentence } from './runs/migrate.js';
-import { operatorOf } from './runs/store-command.js';
+import { operatorOf, withStore } from './runs/store-command.js';
 import { checkPort, projectInfo, storeIn } from './serve.js';
 
 const OPTIONS = {
@@ -63,7 +65,12 @@ ${REGISTRY_HELP}`,
       ...defined({ host }),
     };
     if (!namesRegistry(choice)) {
-      if (store !== undefined) return untilSignal(await listen({ store, options: {} }, address), output);
+      if (store !== undefined)
+        return withStore(store, 'stepwright studio', async (operator) => {
+          // Without a project this process starts no server, which would create the file.
+          await operator.read(() => {});
+          return untilSignal(await listen({ store, options: {} }, address), output);
+        });
       throw new Misuse(
         'stepwright: `stepwright studio` needs `--store STORE`, which a server uses, or the folder of a project: go there, or add `--root DIR`',
       );
@@ -76,7 +83,11 @@ ${REGISTRY_HELP}`,
       const settings = { ...projectInfo(root), ...options, store: named };
       const servers: StepwrightServer[] = [];
       const projects = registries.map((each) => projectOf({ ...each, options: settings }, servers));
-      const code = await untilSignal(await listen({ store: named, projects, options }, address), output);
+      const code = await withStore(named, 'stepwright studio', async (operator) => {
+        if (await isMissing(operator))
+          output.out(`the store '${operator.path}' does not exist yet: the first run creates it\n`);
+        return untilSignal(await listen({ store: named, projects, options }, address), output);
+      });
       for (const server of servers) await server.stop();
       return code;
     });
@@ -90,6 +101,17 @@ function devStore(root: string): `sqlite:${string}` {
   throw new Misuse(
     'stepwright: `stepwright studio` needs `--store STORE`: the options of the server have no store, and `stepwright dev`, which makes one in `.stepwright`, has not run here',
   );
+}
+
+/** Whether the file of a store does not exist. @throws StoreError for a store that cannot be read. */
+async function isMissing(store: StoreOperator): Promise<boolean> {
+  try {
+    await store.read(() => {});
+    return false;
+  } catch (error) {
+    if (error instanceof StoreError && error.problem === 'missing') return true;
+    throw error;
+  }
 }
 
 /** A registry with the options of its server. */
