@@ -67,7 +67,7 @@ export class DevServers {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#session?.detach();
-    await Promise.all([this.#end(this.#current), this.#end(this.#spare)]);
+    await Promise.all([endServer(this.#current), endServer(this.#spare)]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -100,7 +100,7 @@ export class DevServers {
     }
     const isFirst = this.#current === undefined;
     await this.#session?.detach();
-    await this.#end(this.#current);
+    await endServer(this.#current);
     this.#current = server;
     server.say({ kind: 'listen' });
     const report = await server.next();
@@ -145,7 +145,7 @@ export class DevServers {
   async #spareFor(project: DevProject): Promise<DevServer> {
     const loader = this.#spare.project?.modules.loader;
     if (loader !== undefined && !isDeepStrictEqual(loader, project.modules.loader)) {
-      await this.#end(this.#spare);
+      await endServer(this.#spare);
       this.#spare = this.#fork(project);
       await this.#spare.ready;
     }
@@ -189,12 +189,27 @@ export class DevServers {
     if (project !== undefined) say({ kind: 'prepare', project });
     return { process: child, ready: next(), next, say, ...defined({ project }) };
   }
+}
 
-  /** Resolves when its addresses are free and its runs are in the store. */
-  async #end(server: DevServer | undefined): Promise<void> {
-    if (server === undefined || !server.process.connected) return;
-    const ended = new Promise((resolve) => server.process.once('disconnect', resolve));
-    server.say({ kind: 'stop' });
-    await ended;
-  }
+/** How long a process may take to end, in ms, before it is killed: its runs are in the store. */
+const KILL_AFTER_MS = 5_000;
+
+/**
+ * Asks a process to end. Resolves when its addresses are free and its runs are in the store. A process that has not ended
+ * after `killAfterMs` is killed, since it keeps this one alive.
+ */
+export async function endServer(
+  server: Pick<DevServer, 'process' | 'say'> | undefined,
+  killAfterMs = KILL_AFTER_MS,
+): Promise<void> {
+  if (server === undefined) return;
+  const { process: child } = server;
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  child.once('exit', () => clearTimeout(timer));
+  // A process that has lost its connection ends by itself.
+  if (!child.connected) return;
+  const ended = new Promise((resolve) => child.once('disconnect', resolve));
+  server.say({ kind: 'stop' });
+  await ended;
 }
