@@ -16,10 +16,10 @@ export const text = () =>
   z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') });
 export const page = () => z.looseObject({ cursor: text().optional() });
 /** Passed on unchanged: the server checks the content. */
-const dictionary = () =>
+export const dictionary = (problem = 'expected an object') =>
   z.custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-    'expected an object',
+    problem,
   );
 export const call = () => z.looseObject({ name: text(), arguments: dictionary().optional() });
 const address = () => z.looseObject({ uri: text() });
@@ -69,7 +69,7 @@ export function isMethod(method: string): method is Method {
  *
  * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
  */
-function parseParams<M extends Method>(method: M, params: unknown): ParamsOf<M> {
+export function parseParams<M extends Method>(method: M, params: unknown): ParamsOf<M> {
   const schema = getOrInsert(schemas, method, () => paramsOf[method]());
   return checkedParams(method, schema, params) as ParamsOf<M>;
 }

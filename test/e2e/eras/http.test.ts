@@ -100,6 +100,25 @@ describe('a request of the era without connections is refused', () => {
     else expect(error.code).toBeLessThan(0);
   });
 
+  const one = (problem: string): string => `Invalid params of METHOD: ${problem}`;
+
+  test.each([
+    ['prompts/get', { name: 'book', arguments: { city: 5 } }, "argument 'city'"],
+    ['prompts/get', {}, one('name: is missing')],
+    ['resources/read', {}, one('uri: is missing')],
+    ['resources/read', { uri: 5 }, one('uri: must be a string')],
+    ['tools/list', { cursor: 5 }, one('cursor: must be a string')],
+    ['completion/complete', {}, one('ref: expected { type: "ref/prompt", name }')],
+    ['tools/call', { name: 5 }, one('name: must be a string')],
+    ['tools/call', { ...call, inputResponses: 5 }, one('inputResponses: expected an object')],
+  ])('with params of another type: %s %j', async (method, params, problem) => {
+    const { name, uri } = params as Readonly<Record<string, unknown>>;
+    const headers = { 'mcp-name': String(name ?? uri ?? 'x') };
+    const response = await post(await listening(desk().server), method, { params, headers });
+    const message = expect.stringContaining(problem.replace('METHOD', method));
+    expect(await response.json()).toMatchObject({ error: { code: -32_602, message } });
+  });
+
   test('with params that name what is not there', async () => {
     const url = await listening(desk().server);
     const response = await post(url, 'tools/call', {

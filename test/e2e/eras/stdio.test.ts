@@ -223,6 +223,25 @@ test('each request of one connection is answered in its era, and changes reach i
   await connection.closed;
 });
 
+test('the revision of each request is checked', async () => {
+  const { answerTo } = await wired(desk().server);
+  const of = (id: number, method: string, revision: string) =>
+    request(id, method, {
+      _meta: { ...envelope(), 'io.modelcontextprotocol/protocolVersion': revision },
+    });
+  expect(await answerTo(of(1, 'tools/list', REVISION))).toMatchObject({ result: { resultType: 'complete' } });
+  const requests = ['tools/list', 'server/discover', 'tools/call'].flatMap((method) =>
+    ['2030-01-01', 'x'].map((requested) => ({ method, requested })),
+  );
+  for (const [index, { method, requested }] of requests.entries())
+    expect(await answerTo(of(index + 2, method, requested))).toMatchObject({
+      error: { code: -32_022, data: { supported: [REVISION], requested } },
+    });
+  expect(await answerTo(of(99, 'tools/list', REVISION))).toMatchObject({
+    result: { resultType: 'complete' },
+  });
+});
+
 describe('a subscription to tasks', () => {
   const capabilities = { elicitation: { form: {} }, extensions: { 'io.modelcontextprotocol/tasks': {} } };
   const asHost = (id: number, method: string, params: object = {}) =>

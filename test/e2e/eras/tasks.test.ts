@@ -101,6 +101,17 @@ describe('a call of a tool that may be a task', () => {
     expect(JSON.stringify(await get(send, taskId))).not.toContain('4711');
   });
 
+  test('is updated with an object of answers alone', async () => {
+    const send = requester(await listening(desk({ workflows }).server));
+    const taskId = await started(send, 'w_careful', { city: 'Rome' });
+    const message = expect.stringContaining('inputResponses: expected an object with the answers');
+    for (const inputResponses of [undefined, null, [], 'x', 5])
+      expect(await send('tasks/update', { taskId, inputResponses })).toMatchObject({
+        error: { code: -32_602, message },
+      });
+    expect((await send('tasks/update', { taskId, inputResponses: {} })).result).toBeDefined();
+  });
+
   test('is refused where it must be one and the client has no tasks', async () => {
     const url = await listening(desk({ workflows: asTasks('required') }).server);
     const refused = {

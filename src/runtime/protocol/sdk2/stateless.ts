@@ -10,6 +10,7 @@ import {
   type Result,
   Server,
   type ServerContext,
+  type Transport,
 } from '@modelcontextprotocol/server';
 import { LOG_LEVELS, type LogLevel } from '../../../decorators/client.js';
 import { canonicalJson } from '../../../graph/canonical.js';
@@ -34,13 +35,14 @@ import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import type { PromptTrace } from '../../trace/messages.js';
-import { answerRequest, type ClientState } from '../../transports/answer-request.js';
+import { answerRequest, type ClientState, parseParams } from '../../transports/answer-request.js';
 import { continuedTask, progressOf, shownHeaders } from '../../transports/messages.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { type Askable, OpenCall, OpenCalls } from './open-calls.js';
 import { answerSkills, isSkillMethod, SKILL_METHODS, SKILLS_EXTENSION } from './skills.js';
 import {
   answerTask,
+  checkAnswers,
   inputRequestsOf,
   isTaskMethod,
   startTask,
@@ -132,8 +134,7 @@ export class StatelessServers {
     const answer = (request: { method: string; params?: unknown }, context: ServerContext) =>
       this.#answerWith(caller, request, context) as Promise<never>;
     const isAsked = (method: string): boolean => only === undefined || only === method;
-    for (const method of METHODS.filter(isAsked)) protocol.setRequestHandler(method, answer);
-    for (const method of [...TASK_METHODS, ...SKILL_METHODS].filter(isAsked))
+    for (const method of [...METHODS, ...TASK_METHODS, ...SKILL_METHODS].filter(isAsked))
       protocol.setRequestHandler(method, UNCHECKED, (params, context) => answer({ method, params }, context));
     return protocol;
   }
@@ -331,8 +332,46 @@ function unlessLacking(result: ToolResult, lacking: string | undefined): ToolRes
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
+/**
+ * Checks what the SDK does not: over stdio it reads the revision of the first message alone, drops answers that are not
+ * an object, and names the params of a call that do not fit by the issues of its schemas.
+ *
+ * @throws ProtocolFault for a request that is refused.
+ */
+function checkRequest({ method, params }: JSONRPCRequest, served: string | undefined): void {
+  const { [PROTOCOL_VERSION_META_KEY]: requested = served } = (params?._meta ?? {}) as JsonObject;
+  if (served !== undefined && typeof requested === 'string' && requested !== served)
+    throw new ProtocolFault(
+      ProtocolErrorCode.UnsupportedProtocolVersion,
+      `Unsupported protocol version: ${clip(requested)}`,
+      { supported: [served], requested },
+    );
+  if (method === 'tools/call') parseParams(method, params);
+  checkAnswers(method, params);
+}
+
 /** A server of the SDK with tasks: the SDK takes them for results of tools, and adds an empty content. */
 class TaskServer extends Server {
+  override async connect(transport: Transport): Promise<void> {
+    await super.connect(transport);
+    const { onmessage } = transport;
+    const checked: Transport['onmessage'] = (message, extra) => {
+      try {
+        if ('method' in message && 'id' in message)
+          checkRequest(message, this.getNegotiatedProtocolVersion());
+      } catch (error) {
+        const { code, message: text, data } = error as ProtocolFault;
+        const refusal = { code, message: text, ...defined({ data }) };
+        const { id } = message as JSONRPCRequest;
+        // A client that has left needs no answer.
+        transport.send({ jsonrpc: '2.0', id, error: refusal }).catch(() => {});
+        return;
+      }
+      onmessage?.(message, extra);
+    };
+    transport.onmessage = checked;
+  }
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const wrapped = super._wrapHandler(method, handler);
     return async (request, context) => {

@@ -5,7 +5,7 @@ import type { RequestContext } from '../../runs/request.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { ProtocolFault, putBy, type UserQuestion } from '../../server/wire.js';
-import { call, checkedParams, text } from '../../transports/answer-request.js';
+import { checkedParams, dictionary, parseParams, text } from '../../transports/answer-request.js';
 import { TASK_POLL_MS, taskFields } from '../../transports/messages.js';
 
 // Tasks as the extension of revision 2026-07-28 has them: the server decides which calls are tasks.
@@ -20,10 +20,23 @@ export function isTaskMethod(method: string): method is TaskMethod {
   return TASK_METHODS.some((each) => each === method);
 }
 
-/** Checked by {@link answerTask}. */
-export const UNCHECKED = { params: z.looseObject({}) };
+/** Params that are checked where a request is answered: the SDK would refuse them with the issues of its schemas. */
+export const UNCHECKED = { params: z.unknown() };
 
 const named = z.looseObject({ taskId: text() });
+
+const answers = dictionary('expected an object with the answers by the keys of the input requests');
+const retry = z.looseObject({ inputResponses: answers.optional() });
+const update = z.looseObject({ inputResponses: answers });
+
+/**
+ * Checks the answers of a request.
+ *
+ * @throws ProtocolFault -32602 for those that are not an object, and for an update of a task without them.
+ */
+export function checkAnswers(method: string, params: unknown): void {
+  checkedParams(method, method === 'tasks/update' ? update : retry, params);
+}
 
 /** What a client can do, by its request. */
 export interface TaskClient {
@@ -82,7 +95,7 @@ export async function startTask(
   { hasTasks }: TaskClient,
   context: RequestContext,
 ): Promise<object | undefined> {
-  const { name: tool, arguments: input = {} } = checkedParams('tools/call', call(), params);
+  const { name: tool, arguments: input = {} } = parseParams('tools/call', params);
   const support = server.taskSupportOf(tool) ?? 'forbidden';
   if (support === 'required' && !hasTasks) throw withoutTasks(`Tool '${tool}'`);
   if (support === 'forbidden' || !hasTasks) return undefined;
