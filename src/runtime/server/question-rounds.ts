@@ -18,9 +18,10 @@ import { type AskingClient, invalidState, putBy, type ToolResult, type UserQuest
 /** What the user did with the page of a question: it was not opened yet, it was, or the user did not want to. */
 type PageState = 'asked' | 'opened' | 'refused';
 
-/** A call of a tool with a run that waits, and how often its user was asked before. */
+/** A call of a tool or a prompt with a run that waits, and how often its user was asked before. */
 export interface WaitingCall {
-  readonly tool: string;
+  /** The digest of the request: another one cannot use its state. */
+  readonly subject: string;
   readonly run: string;
   readonly rounds: number;
   /** Of the questions that were put on their pages, by their ids. */
@@ -49,7 +50,7 @@ export interface QuestionRounds {
    */
   open(
     state: string,
-    tool: string,
+    subject: string,
     answers: Readonly<Record<string, unknown>>,
     context: RequestContext,
   ): Promise<WaitingCall & ResumedRun>;
@@ -58,12 +59,12 @@ export interface QuestionRounds {
    *
    * @param answers what clients return for forms, by the ids of questions. A question without one is asked again.
    * @returns what the call gives now.
-   * @throws ProtocolFault -32602 for a state that is forged, expired, of another caller or tool, or was used for other
+   * @throws ProtocolFault -32602 for a state that is forged, expired, of another caller or subject, or was used for other
    *   answers before.
    */
   answer(
     state: string,
-    tool: string,
+    request: { readonly tool: string; readonly subject: string },
     answers: Readonly<Record<string, unknown>>,
     context: RequestContext,
   ): Promise<{ readonly result: ToolResult; readonly call: WaitingCall }>;
@@ -133,11 +134,11 @@ export class StoredQuestionRounds implements QuestionRounds {
   }
 
   async open(
-    ...[state, tool, answers, context]: Parameters<QuestionRounds['open']>
+    ...[state, subject, answers, context]: Parameters<QuestionRounds['open']>
   ): ReturnType<QuestionRounds['open']> {
     const { runs, identified } = this.#parts;
     const sealed = await this.#unseal(state);
-    if (sealed?.tool !== tool) throw invalidState();
+    if (sealed?.subject !== subject) throw invalidState();
     const { run, rounds, asked, pages = {}, said = [] } = sealed;
     if (!(await runs.get(identified(context).principal, run)).ok) throw invalidState();
     const submissions = Object.entries(asked).flatMap(([id, isEmpty]) =>
@@ -148,13 +149,13 @@ export class StoredQuestionRounds implements QuestionRounds {
       return [id, isNew ? reactionOf(answers[id]) : state] as const;
     });
     const awaits = reacted.flatMap(([id, state]) => (state === 'opened' ? [id] : []));
-    return { tool, run, rounds, pages: Object.fromEntries(reacted), awaits, submissions, said };
+    return { subject, run, rounds, pages: Object.fromEntries(reacted), awaits, submissions, said };
   }
 
   async answer(
-    ...[state, tool, answers, context]: Parameters<QuestionRounds['answer']>
+    ...[state, { tool, subject }, answers, context]: Parameters<QuestionRounds['answer']>
   ): ReturnType<QuestionRounds['answer']> {
-    const { submissions, said: _, awaits, ...call } = await this.open(state, tool, answers, context);
+    const { submissions, said: _, awaits, ...call } = await this.open(state, subject, answers, context);
     const { runs, answerMs, identified, workflowTools } = this.#parts;
     const waiter = { request: identified(context), answerMs, ...defined({ awaits }) };
     const envelope = await submitAll(runs, { run: call.run, submissions }, waiter);

@@ -18,6 +18,7 @@ const many = workflow('many', [
   returns(step('q6', 'confirmed')),
 ]);
 const settings = { workflows: [{ graph: two }, { graph: many }] };
+const careful = { name: 'w_careful', arguments: { city: 'Rome' } };
 
 type Content = Readonly<Record<string, string | boolean>>;
 
@@ -145,6 +146,17 @@ describe('the state of a round', () => {
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 90_000_000);
     onTestFinished(() => void vi.restoreAllMocks());
     expect(await send(state)).toMatchObject(INVALID);
+  });
+
+  test('is refused with other arguments than those of its call, and without them', async () => {
+    const url = await listening(desk().server);
+    const send = (more: object) => callRaw(url, { ...careful, ...more }, { 'mcp-name': careful.name });
+    const { requestState, inputRequests = {} } = (await send({})).result ?? {};
+    const [key = ''] = Object.keys(inputRequests);
+    const round = { requestState, inputResponses: { [key]: sure['sure#1'] } };
+    for (const args of [{ city: 'Oslo' }, { city: 'Rome', seats: 2 }, {}, undefined])
+      expect(await send({ ...round, arguments: args })).toMatchObject(INVALID);
+    expect((await send(round)).result).toMatchObject({ resultType: 'input_required' });
   });
 
   test('gives the same when its answers are sent again, and is refused with others', async () => {

@@ -190,7 +190,7 @@ describe('what a tool asks by itself', () => {
 });
 
 describe('the state of an open call', () => {
-  test('can be used once, by its caller, for its tool and at its server', async () => {
+  test('can be used once, by its caller, for its tool and arguments and at its server', async () => {
     const [url, other] = [await listening(serverOf()), await listening(serverOf())];
     const ada = { authorization: `Bearer ${tokenOf('ada')}` };
     const requestState = (await round(url, 'book', {}, ada)).result?.requestState;
@@ -198,6 +198,7 @@ describe('the state of an open call', () => {
     const bob = { authorization: `Bearer ${tokenOf('bob')}` };
     expect(await round(url, 'book', answers, bob)).toMatchObject(INVALID);
     expect(await round(url, 'look-around', answers, ada)).toMatchObject(INVALID);
+    expect(await round(url, 'book', { ...answers, arguments: { a: 1 } }, ada)).toMatchObject(INVALID);
     expect(await round(other, 'book', answers, ada)).toMatchObject(INVALID);
     const next = await round(url, 'book', answers, ada);
     expect(next.result).toMatchObject({ inputRequests: { elicitation: {} } });

@@ -58,7 +58,7 @@ export class OpenCall {
   /** @param owner who may continue the call, and which: see {@link OpenCalls.take}. */
   constructor(
     calls: OpenCalls,
-    readonly owner: string,
+    readonly owner: () => string,
     exchange: Exchange,
     askable: Askable,
   ) {
@@ -209,9 +209,9 @@ export class OpenCalls {
   }
 
   /** The call that an exchange continues. Undefined for a state of another owner, and for one that was used before. */
-  take(state: string, owner: string): OpenCall | undefined {
+  take(state: string, owner: () => string): OpenCall | undefined {
     const call = this.#calls.get(state);
-    if (call?.owner !== owner) return undefined;
+    if (call === undefined || call.owner() !== owner()) return undefined;
     this.#calls.delete(state);
     return call;
   }

@@ -161,7 +161,7 @@ export class StatelessServers {
     const client = taskClientOf(envelope.capabilities);
     const peer = peerOf(context, envelope);
     const exchange = { context, peer, progress: reports?.progress, reason };
-    const owner = this.#ownerOf(caller, message);
+    const owner = (): string => this.#ownerOf(caller, message);
     const state = requestState<string>();
     const open = state === undefined ? undefined : this.#calls.take(state, owner);
     open?.resume(exchange);
@@ -178,9 +178,8 @@ export class StatelessServers {
 
   /** Who may continue a request, and which one. */
   #ownerOf({ auth }: Caller, { method, params }: Asked): string {
-    const { name, uri } = (params ?? {}) as Readonly<Record<string, Json | undefined>>;
     const holder = auth === undefined ? null : ownerKey(this.#server.ownerOf({ auth }));
-    return canonicalJson([method, name ?? uri ?? null, holder]);
+    return canonicalJson([subjectOf(method, params), holder]);
   }
 
   async #work(
@@ -240,10 +239,11 @@ export class StatelessServers {
     const task = state === undefined ? await startTask(this.#server, params, client, request) : undefined;
     if (task !== undefined) return task;
     const { name = '' } = params as { readonly name?: string };
+    const subject = (): string => subjectOf('tools/call', params);
     const { result, call } =
       state === undefined
-        ? await this.#firstRound(params, name, request)
-        : await this.#nextRound(state, name, mcpReq, request);
+        ? await this.#firstRound(params, subject, request)
+        : await this.#nextRound(state, { tool: name, subject: subject() }, mcpReq, request);
     if (call === undefined || !canPut(client)) return unlessLacking(result, open.lacking);
     const questions = await this.#server.questions();
     const round = await questions.next(call, client, request);
@@ -256,12 +256,8 @@ export class StatelessServers {
     { context: { mcpReq }, client }: Pick<Received, 'context' | 'client'>,
     request: RequestContext,
   ): Promise<object> {
-    const { name = '', arguments: args = {} } = (params ?? {}) as {
-      readonly name?: Json;
-      readonly arguments?: Json;
-    };
     // Most prompts ask nothing: neither it nor what puts questions is needed then.
-    const subject = (): string => `prompts/get ${sha256Hex(canonicalJson([name, args]))}`;
+    const subject = (): string => subjectOf('prompts/get', params);
     const state = mcpReq.requestState<string>();
     const resumes =
       state === undefined
@@ -275,7 +271,7 @@ export class StatelessServers {
     if (!canPut(client) || status !== 'running' || run === undefined) return trace;
     const { messages: said } = trace as PromptTrace;
     const { rounds = 0, pages } = resumes ?? {};
-    const call = { tool: subject(), run, rounds, said, ...defined({ pages }) };
+    const call = { subject: subject(), run, rounds, said, ...defined({ pages }) };
     const questions = await this.#server.questions();
     const round = await questions.next(call, client, request);
     return round === undefined ? trace : inputOf(round);
@@ -283,23 +279,29 @@ export class StatelessServers {
 
   async #nextRound(
     state: string,
-    tool: string,
+    call: { readonly tool: string; readonly subject: string },
     { inputResponses = {} }: ServerContext['mcpReq'],
     request: RequestContext,
   ) {
     const questions = await this.#server.questions();
-    return questions.answer(state, tool, inputResponses, request);
+    return questions.answer(state, call, inputResponses, request);
   }
 
-  async #firstRound(params: unknown, tool: string, request: RequestContext) {
+  async #firstRound(params: unknown, subject: () => string, request: RequestContext) {
     const answer = await answerRequest(this.#server, FORGETFUL, { method: 'tools/call', params }, request);
     const result = answer as ToolResult;
     const { status, workflow_id: run } = (result.structuredContent ?? {}) as Readonly<
       Record<string, unknown>
     >;
     const waits = status === 'waiting' && typeof run === 'string';
-    return { result, call: waits ? { tool, run, rounds: 0 } : undefined };
+    return { result, call: waits ? { subject: subject(), run, rounds: 0 } : undefined };
   }
+}
+
+/** What a state is of: it cannot be used for another request, nor for the same one with other arguments. */
+function subjectOf(method: string, params: unknown): string {
+  const { name, uri, arguments: args = {} } = (params ?? {}) as Readonly<Record<string, Json | undefined>>;
+  return `${method} ${sha256Hex(canonicalJson([name ?? uri ?? null, args]))}`;
 }
 
 /** Whether a client puts questions to its user. */
