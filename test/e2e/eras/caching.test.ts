@@ -61,6 +61,11 @@ describe('lists', () => {
     expect(new Set((await listsOf(await listening(scoped))).map(String))).toEqual(new Set(['60000,private']));
   });
 
+  test('are kept by their caller alone with an app, which hosts without apps do not get', async () => {
+    const url = await listening(createServer(registry, { questions: { app: true } }));
+    expect(new Set((await listsOf(url)).map(String))).toEqual(new Set(['60000,private']));
+  });
+
   test('are kept for as long as the option says, and not where watched files change them', async () => {
     expect(await hintOf(await served({ listsMs: 5_000 }), 'tools/list')).toEqual([5_000, 'public']);
     const watched = await listening(createServer(registry, { specs: { files: [] } }));
