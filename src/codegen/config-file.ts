@@ -5,15 +5,8 @@ import { type JsonDocument, parseJsonDocument } from '../formats/text/json-docum
 import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { isJsonObject, pointerOf } from '../graph/json.js';
-import { nearestName } from '../graph/names.js';
-import {
-  AUTH_SETTINGS,
-  HINT_SETTINGS,
-  IDENTITY_PROVIDER_SETTINGS,
-  restSchema,
-  UPSTREAM_SETTINGS,
-  upstreamSchema,
-} from '../runtime/upstream/config.js';
+import { settingFaults } from '../graph/schema/setting-faults.js';
+import { restSchema, upstreamSchema, upstreamSettingsAt } from '../runtime/upstream/config.js';
 import type { Phase } from './declarations.js';
 import { DOMAIN_SETTINGS, domainsSchema } from './hints-and-domains.js';
 import { MANIFEST_FILE } from './manifest.js';
@@ -189,75 +182,21 @@ export function readConfig(root: string, file: string): Phase<ReadConfig | undef
   }
   const parsed = configSchema.safeParse(document.value);
   if (parsed.success) return { value: { config: parsed.data, document }, diagnostics: [] };
+  const faults = parsed.error.issues.flatMap((issue) => settingFaults(issue, { ...document, settingsAt }));
   return {
     value: undefined,
-    diagnostics: parsed.error.issues.flatMap((issue) => issueFaults(issue, document, fault)),
+    diagnostics: faults.map(({ path: setting, problem, isUnknown, suggestion }) => {
+      const pointer = pointerOf(setting);
+      const place = isUnknown ? document.keyPlaceOf(pointer) : document.placeOf(pointer);
+      return fault(problem, place, suggestion);
+    }),
   };
-}
-
-function issueFaults(
-  issue: z.core.$ZodIssue,
-  document: ConfigDocument,
-  fault: (problem: string, place: Diagnostic['place'], suggestion?: string) => Diagnostic,
-): readonly Diagnostic[] {
-  if (issue.code === 'invalid_union') {
-    // The form that fits best says what is wrong.
-    const [best = []] = [...issue.errors].sort((a, b) => weightOf(a) - weightOf(b) || a.length - b.length);
-    return best.flatMap((inner) =>
-      issueFaults({ ...inner, path: [...issue.path, ...inner.path] }, document, fault),
-    );
-  }
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const pointer = pointerOf([...issue.path, key]);
-      const suggestion = nearestName(key, settingsAt(issue.path));
-      return fault(
-        `\`${document.base}${pointer}\` is not a setting`,
-        document.keyPlaceOf(pointer),
-        suggestion,
-      );
-    });
-  }
-  const pointer = pointerOf(issue.path);
-  const location = document.placeOf(pointer);
-  const named = `\`${document.base}${pointer}\``;
-  if (isMissing(document.value, issue.path)) return [fault(`${named} is missing`, location)];
-  const isRoot = named === '``';
-  const kind = issue.code === 'invalid_type' ? KINDS[issue.expected] : undefined;
-  const problem =
-    kind === undefined
-      ? `${isRoot ? '`/`' : named}: ${issue.message}`
-      : `${isRoot ? 'it' : named} must be ${kind}`;
-  return [fault(problem, location)];
-}
-
-/** What a setting must be, by the words of zod. */
-const KINDS: Readonly<Record<string, string>> = {
-  array: 'a list: `[…]`',
-  boolean: '`true` or `false`',
-  number: 'a number',
-  object: 'an object: `{ … }`',
-  record: 'an object: `{ … }`',
-  string: 'a text',
-};
-
-/** How many keys of a form are not its own. */
-function weightOf(issues: readonly z.core.$ZodIssue[]): number {
-  return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0);
-}
-
-function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
-  const match = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
-  return path.length > 0 && match === undefined;
 }
 
 /** The settings that are allowed at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
-  if (path[0] === 'upstream' && path[2] === 'auth')
-    return path.length === 3 ? AUTH_SETTINGS : IDENTITY_PROVIDER_SETTINGS;
-  if (path[0] === 'upstream' && path[2] === 'tools') return ['exclude'];
-  if (path[0] === 'upstream') return path.length === 4 ? HINT_SETTINGS : UPSTREAM_SETTINGS;
+  if (path[0] === 'upstream') return upstreamSettingsAt(path.slice(1));
   if (path[0] === 'domains') return DOMAIN_SETTINGS;
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);
   return path[0] === 'registries' && path.length === 2 ? Object.keys(registrySchema.shape) : [];

@@ -153,6 +153,7 @@ describe('planCodegen with a configuration', () => {
     ['{ "registries": [{ "include": ["a.ts"], "out": "r.js" }] }', 'must end in .ts'],
     ['{ "registries": [{ "include": ["a.ts"], "out": 1 }] }', '`/registries/0/out`'],
     ['{ "registries": [{ "include": ["a.ts"] }] }', '`/registries/0/out` is missing'],
+    ['{ "upstream": { "1st": { "command": "a" } } }', '`/upstream/1st`: a name is at most 32 of'],
   ])('refuses %s', async (text, expected) => {
     await write({ 'stepwright.config.json': text });
     const found = await faults();

@@ -24,7 +24,8 @@ function write(descriptions: Readonly<Record<string, string>>): void {
     class Made {}
     Workflow({ name, description })(Made);
     const nodes = chain(compute('a', lit(1)), done('out', step('a')));
-    const graph = { inputs: [], nodes, expose: ['tool', 'skill'] } as const;
+    // A server needs a store for tasks, which its program sets.
+    const graph = { inputs: [], nodes, expose: ['tool', 'skill'], task: true } as const;
     return { class: Made, graph };
   });
   const registry = JSON.stringify(registryOf({ tools: [], workflows }));

@@ -31,8 +31,11 @@ ${REGISTRY_HELP}`,
       const { root = '.', out = 'skills', check = false } = values;
       const folder = path.resolve(root, out);
       const texts = new Map<string, string>();
+      // Tasks need a store, which the program of the server may set: no run is started here.
       for (const { registry } of registries)
-        for (const { name, text } of await skillsOf(untypedServer(registry, options))) {
+        for (const { name, text } of await skillsOf(
+          untypedServer(registry, { store: 'memory', ...options }),
+        )) {
           if (texts.has(name))
             throw new Misuse(
               `stepwright: two workflows are the skill \`${name}\`: rename one of them, or name a registry with \`--registry\``,

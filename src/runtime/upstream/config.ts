@@ -38,7 +38,7 @@ const hintsSchema = z.strictObject({
 });
 
 /** The options of the hints of a tool. */
-export const HINT_SETTINGS: readonly string[] = Object.keys(hintsSchema.shape);
+const HINT_SETTINGS: readonly string[] = Object.keys(hintsSchema.shape);
 
 /** Settings of every upstream server. */
 const common = {
@@ -109,7 +109,7 @@ const identityProviderSchema = z.strictObject({
   clientSecret: z.string().min(1).exactOptional().describe(`The secret of that client. ${SECRETS}`),
 });
 
-export const IDENTITY_PROVIDER_SETTINGS: readonly string[] = Object.keys(identityProviderSchema.shape);
+const IDENTITY_PROVIDER_SETTINGS: readonly string[] = Object.keys(identityProviderSchema.shape);
 
 const credentialsSchema = z
   .strictObject({
@@ -180,7 +180,7 @@ const signInSchema = z
     { error: 'has a `clientSecret`: it needs the `clientId` and the `issuer` that it is for' },
   );
 
-export const AUTH_SETTINGS: readonly string[] = [
+const AUTH_SETTINGS: readonly string[] = [
   ...new Set([...Object.keys(credentialsSchema.shape), ...Object.keys(signInSchema.shape)]),
 ];
 
@@ -234,9 +234,16 @@ export const restSchema = z.record(
 export type RestService = z.input<typeof restSchema>[string];
 
 /** The settings of a server of any kind. */
-export const UPSTREAM_SETTINGS: readonly string[] = [
+const SERVER_SETTINGS: readonly string[] = [
   ...new Set([stdioSchema, httpSchema, moduleSchema].flatMap(({ shape }) => Object.keys(shape))),
 ];
+
+/** The settings that are allowed at a path, which begins with the name of a server. */
+export function upstreamSettingsAt(path: readonly PropertyKey[]): readonly string[] {
+  if (path[1] === 'auth') return path.length === 2 ? AUTH_SETTINGS : IDENTITY_PROVIDER_SETTINGS;
+  if (path[1] === 'tools') return ['exclude'];
+  return path.length === 3 ? HINT_SETTINGS : SERVER_SETTINGS;
+}
 
 /** An upstream server that is started as a process. */
 export type StdioUpstream = z.input<typeof stdioSchema>;

@@ -361,6 +361,26 @@ test('an upstream server of 2026-07-28 over HTTP reports changes, also after its
   expect(await missed).toBe('fixture');
 });
 
-test('a malformed configuration of a program is refused', () => {
-  expect(() => upstreamServers({ '1': { command: 'a' } })).toThrow(RangeError);
-});
+test.each([
+  [
+    { '1': { command: 'a' } },
+    ['`/upstream/1`: a name is at most 32 of a-z, 0-9, _ and -, and begins with a letter'],
+  ],
+  [{ a: {} }, ['`/upstream/a/command` is missing']],
+  [
+    { a: { comand: 'a', args: ['b'] }, b: { url: 5 } },
+    [
+      '`/upstream/a/command` is missing',
+      "`/upstream/a/comand` is not a setting. Did you mean 'command'?",
+      '`/upstream/b/url` must be a text',
+    ],
+  ],
+])(
+  'a malformed configuration of a program is refused in the words of the command line: %j',
+  (config, lines) => {
+    const message = ['the upstream servers are malformed:', ...lines.map((line) => `  - ${line}`)].join('\n');
+    expect(() => upstreamServers(config as unknown as Parameters<typeof upstreamServers>[0])).toThrow(
+      new RangeError(message),
+    );
+  },
+);

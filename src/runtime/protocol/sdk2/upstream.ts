@@ -1,4 +1,6 @@
-import { type UpstreamConfig, upstreamSchema } from '../../upstream/config.js';
+import { withSuggestion } from '../../../graph/names.js';
+import { settingFaults } from '../../../graph/schema/setting-faults.js';
+import { type UpstreamConfig, upstreamSchema, upstreamSettingsAt } from '../../upstream/config.js';
 import { openModule } from '../../upstream/import-tools.js';
 import type { UpstreamPort } from '../../upstream/port.js';
 import { UpstreamServers } from '../../upstream/servers.js';
@@ -30,8 +32,10 @@ export function upstreamServers(
   const { root = process.cwd(), log = (text) => void process.stderr.write(`${text}\n`) } = options;
   const parsed = upstreamSchema.safeParse(servers);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new RangeError(`upstream.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is malformed'}`);
+    const configuration = { value: servers, base: '/upstream', settingsAt: upstreamSettingsAt };
+    const faults = parsed.error.issues.flatMap((issue) => settingFaults(issue, configuration));
+    const lines = faults.map(({ problem, suggestion }) => `  - ${withSuggestion(problem, suggestion)}`);
+    throw new RangeError(`the upstream servers are malformed:\n${lines.join('\n')}`);
   }
   return new UpstreamServers(parsed.data, {
     env: process.env,
