@@ -70,13 +70,19 @@ const FORM = 'temporal://localhost:7233/default?taskQueue=stepwright';
 
 /** Reads `temporal://HOST:PORT/NAMESPACE?OPTION=VALUE&…`. */
 function optionsIn(name: string): TemporalOptions {
-  const malformed = (why: string): StoreError => new StoreError('name', name, `${why}: write ${FORM}`);
+  // A password is not repeated.
+  const shown = name.replace(/^([^/]*\/\/)[^?]*@/, '$1…@');
+  const malformed = (why: string): StoreError => new StoreError('name', shown, `${why}: write ${FORM}`);
   const url = URL.canParse(name) ? new URL(name) : undefined;
   if (url === undefined || url.host === '') throw malformed('it has no host and port');
   if (url.username !== '' || url.password !== '')
     throw malformed('it has a user; pass an API key to temporal() instead');
   const [namespace = '', ...rest] = url.pathname.slice(1).split('/');
   if (rest.length > 0) throw malformed('it has more than a namespace after the host');
+  if (!isDecodable(namespace))
+    throw malformed(
+      `its namespace '${namespace}' has a '%' that is not the code of a character ('%25' is a '%')`,
+    );
   const options: TemporalOptions = {
     address: url.port === '' ? `${url.hostname}:7233` : url.host,
     ...(namespace === '' ? {} : { namespace: decodeURIComponent(namespace) }),
@@ -91,6 +97,14 @@ function optionsIn(name: string): TemporalOptions {
     Object.assign(options, value);
   }
   return options;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function switchIn(name: 'worker' | 'tls', text: string): TemporalOptions | undefined {

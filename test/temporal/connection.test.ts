@@ -162,3 +162,16 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
     await expect(store.open?.()).rejects.toThrow(why);
   });
 });
+
+test.each([
+  ['temporal://localhost:7233/%zz', /its namespace '%zz' has a '%' that .*: write temporal:\/\/localhost/],
+  ['temporal://localhost:7233/%ff', /its namespace '%ff' has a '%'/],
+  ['temporal://u:secret@host/x', /'temporal:\/\/…@host\/x' .* it has a user/],
+  ['temporal://u:se@cret@host/x', /'temporal:\/\/…@host\/x' .* it has a user/],
+  ['temporal://u:secret@ho st/x', /'temporal:\/\/…@ho st\/x' .* it has no host/],
+])('the name %s is refused with what to write, and without its password', (name, why) => {
+  const refusal = () => temporal(name);
+  expect(refusal).toThrow(expect.objectContaining({ name: 'StoreError', problem: 'name' }));
+  expect(refusal).toThrow(why);
+  expect(refusal).not.toThrow(/cret/);
+});
