@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../graph/defined.js';
 import { clip } from '../graph/printable-text.js';
 import type { Failure } from '../runtime/engine/contract.js';
@@ -18,27 +20,36 @@ export function activitiesOf(
     telemetry,
     limit,
   }: Pick<RunStoreOptions, 'calls' | 'telemetry'> & { readonly limit: PayloadLimit },
-  { Context }: Sdk,
+  { CompleteAsyncError, Context }: Sdk,
 ): Activities {
   const inContext = async <Outcome extends ToolOutcome | ResourceOutcome | EvaluationOutcome>(
     call: RemoteCall,
     work: (context: CallContext) => Promise<Outcome>,
   ) => {
     const activity = Context.current();
+    const { cancellationSignal } = activity;
     const limitMs = activity.info.startToCloseTimeoutMs - CALL_GRACE_MS;
     // It shows that the worker lives, and learns that the call is cancelled.
     const beat = setInterval(
       () => activity.heartbeat(),
       (activity.info.heartbeatTimeoutMs ?? DEFAULT_MS) / 3,
     );
+    const stop = new AbortController();
     try {
-      return await withLimit(limitMs, activity.cancellationSignal, async (signal, isLate) => {
+      const returned = withLimit(limitMs, cancellationSignal, async (signal, isLate) => {
         const outcome = await work(contextOf(call, signal));
         return outcome.ok || !isLate() ? outcome : ({ ...outcome, isTimedOut: true } as const);
       });
+      const outcome = await Promise.race([returned, leftBehind(cancellationSignal, stop.signal)]);
+      if (outcome?.ok === true || !isShutdown(cancellationSignal)) return outcome as Outcome;
+    } catch (error) {
+      if (!isShutdown(cancellationSignal)) throw error;
     } finally {
       clearInterval(beat);
+      stop.abort();
     }
+    // Without a response and without heartbeats Temporal takes the call for lost, as that of a worker that was killed.
+    throw new CompleteAsyncError();
   };
   /** Makes a call under the span that started its run. */
   const traced = <Outcome extends ToolOutcome | ResourceOutcome>(
@@ -82,6 +93,25 @@ function shortened({ details: _, message, ...failure }: Failure): Failure {
 }
 
 const DEFAULT_MS = 10_000;
+
+/** How long a call may take to return after the grace of its worker, in ms. */
+const RETURN_MS = 1_000;
+
+/** Whether the worker has stopped, and the grace of its calls is over. */
+function isShutdown({ reason }: AbortSignal): boolean {
+  return reason instanceof Error && reason.message === 'WORKER_SHUTDOWN';
+}
+
+/** Resolves when a call has not returned although its worker has stopped. */
+async function leftBehind(cancelled: AbortSignal, stop: AbortSignal): Promise<undefined> {
+  try {
+    if (!cancelled.aborted) await once(cancelled, 'abort', { signal: stop });
+    if (!isShutdown(cancelled)) await once(stop, 'abort');
+    await delay(RETURN_MS, undefined, { signal: stop });
+  } catch {
+    // The call has returned.
+  }
+}
 
 function contextOf(
   { requestId, owner, auth, idempotencyKey, origin }: RemoteCall,

@@ -11,7 +11,10 @@ import { TemporalRunStore } from './temporal-run-store.js';
 export interface StartedWorker {
   /** Rejects with what has ended the worker before it was stopped: it executes no more runs. Resolves when it has stopped. */
   readonly ended: Promise<void>;
-  /** Takes no more work. Resolves when the calls in flight have returned. */
+  /**
+   * Takes no more work. Resolves when the calls in flight have returned, within `shutdownGraceTime` of `worker`, by default
+   * 30 s. What takes longer is aborted, and a call that was lost with its worker.
+   */
   stop(): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import { loadSdk } from './sdk.js';
 export interface RunningWorker {
   /** Rejects with what has ended the worker before it was stopped. */
   readonly ended: Promise<void>;
-  /** Resolves when the calls in flight have returned. Rejects with what ended the worker before. */
+  /** Resolves when the calls in flight have returned, or their grace is over. Rejects with what ended the worker before. */
   stop(): Promise<void>;
 }
 
@@ -30,6 +30,9 @@ const STICKY_MS = 2_000;
  * stack has become corrupted").
  */
 const COMPUTING = { isolateExecutionTimeout: 60_000 };
+
+/** How long calls in flight may take when a worker is stopped, in ms. The SDK would abort them at once. */
+const GRACE_MS = 30_000;
 
 /** Starts a worker in this process. Resolves when it is ready. */
 export async function startWorkerOf(
@@ -48,7 +51,8 @@ export async function startWorkerOf(
     const running = await sdk.Worker.create({
       stickyQueueScheduleToStartTimeout: STICKY_MS,
       ...COMPUTING,
-      ...(typeof worker === 'object' ? worker : {}),
+      shutdownGraceTime: GRACE_MS,
+      ...(typeof worker === 'object' ? defined(worker) : {}),
       ...{ connection, namespace, taskQueue, workflowBundle },
       dataConverter: withCompression(dataConverter),
       activities: activitiesOf({ ...options, limit }, activity),

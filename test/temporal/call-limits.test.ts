@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { body, parallel } from '../../src/runtime/engine/constructs.fixture.js';
 import { again, call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
-import { ok } from '../../src/runtime/runs/store.fixture.js';
+import type { RunStoreOptions } from '../../src/runtime/runs/journal-run-store.js';
+import { ok, type Tool } from '../../src/runtime/runs/store.fixture.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 describeTemporal('the limit of a call', () => {
@@ -50,4 +51,72 @@ describeTemporal('the limit of a call', () => {
     for (const ms of aborted) expect(ms).toBeGreaterThanOrEqual(499);
     for (const ms of aborted) expect(ms).toBeLessThan(5_000);
   }, 30_000);
+});
+
+describeTemporal('a worker that is stopped while it makes calls', () => {
+  const keys: Record<string, (string | undefined)[]> = { keyed: [], plain: [], stubborn: [] };
+  const late: Tool = async (_input, { signal }) => {
+    await delay(2_000, undefined, { signal });
+    return ok('late');
+  };
+  const hosts = (taskQueue: string, shutdownGraceTime?: number) => {
+    let isFirst = true;
+    const counted =
+      (name: string, first: Tool): Tool =>
+      (input, context) => {
+        keys[name]?.push(context.idempotencyKey);
+        return isFirst ? first(input, context) : ok('again');
+      };
+    const tools = {
+      'tool-keyed': counted('keyed', late),
+      'tool-plain': counted('plain', late),
+      // It ignores the signal.
+      'tool-stubborn': counted('stubborn', async () => ok(await delay(20_000, 'stubborn', { ref: false }))),
+    };
+    const run: Partial<RunStoreOptions> = {
+      toolSafety: (tool) => (tool === 'tool-plain' ? 'none' : 'key'),
+      limits: { leaseMs: 1_000 },
+    };
+    const worker = shutdownGraceTime === undefined ? {} : { worker: { shutdownGraceTime } };
+    const first = new TemporalHost(tools, { ...worker, taskQueue, run });
+    const second = new TemporalHost(tools, { taskQueue, run });
+    const replace = async () => {
+      await first.store.close?.();
+      isFirst = false;
+      await second.store.open?.();
+    };
+    return { first, second, replace };
+  };
+  const all = ['keyed', 'plain', 'stubborn'];
+  const calls = (name: string) =>
+    graph(chain(call(name, {}, { tool: `tool-${name}` }), done('out', step(name))));
+
+  test('returns what they do within its grace', async () => {
+    const { first, second, replace } = hosts('stopped-in-grace');
+    await first.store.open?.();
+    const runs = await Promise.all(
+      ['keyed', 'plain'].map((name) => first.start(calls(name), {}, { answerMs: 500 })),
+    );
+    await replace();
+    for (const { workflow_id: id } of runs)
+      await expect.poll(() => second.get(id)).toMatchObject({ status: 'completed', result: 'late' });
+    expect([keys.keyed?.length, keys.plain?.length]).toEqual([1, 1]);
+  }, 60_000);
+
+  test('loses those that are longer: they are made again with their keys, or their runs pause', async () => {
+    for (const name of all) keys[name] = [];
+    const { first, second, replace } = hosts('stopped-after-grace', 100);
+    await first.store.open?.();
+    const runs = await Promise.all(all.map((name) => first.start(calls(name), {}, { answerMs: 500 })));
+    await replace();
+    const shown = (name: string) => () => second.get(runs[all.indexOf(name)]?.workflow_id ?? '');
+    for (const name of ['keyed', 'stubborn'])
+      await expect.poll(shown(name)).toMatchObject({ status: 'completed', result: 'again' });
+    await expect.poll(shown('plain')).toMatchObject({ paused_steps: [{ step_id: 'plain' }] });
+    expect(keys.plain).toHaveLength(1);
+    for (const name of ['keyed', 'stubborn']) {
+      expect(keys[name]).toHaveLength(2);
+      expect(new Set(keys[name]).size).toBe(1);
+    }
+  }, 60_000);
 });

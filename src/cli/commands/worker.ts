@@ -11,7 +11,8 @@ export const workerCommand = optionCommand(
   `Usage: stepwright worker [options]
 
 Executes runs that servers keep on Temporal, with the tools of a registry. It serves no clients. On SIGTERM and SIGINT it
-takes no more work, and ends when the calls in flight have returned; a second signal ends it at once.
+takes no more work, and ends when the calls in flight have returned, within 30 s or \`shutdownGraceTime\`; a second signal
+ends it at once.
 
 Options:
   --store STORE    temporal://HOST:PORT/NAMESPACE?taskQueue=QUEUE, as \`stepwright serve\` takes it (default:
