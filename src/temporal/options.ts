@@ -1,5 +1,7 @@
 import type { DataConverter } from '@temporalio/common';
 import type { NativeConnectionOptions, WorkerOptions } from '@temporalio/worker';
+import { defined } from '../graph/defined.js';
+import { nearestName } from '../graph/names.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 
 /** Where runs are kept and executed on Temporal. */
@@ -50,12 +52,54 @@ export interface ResolvedOptions extends TemporalOptions {
   readonly maxEvents: number;
 }
 
-/** @throws StoreError for a name that is malformed. */
+/** @throws StoreError for a name that is malformed, and for options that are unknown or have another type. */
 export function resolveOptions(options: TemporalOptions | string): ResolvedOptions {
+  if (typeof options !== 'string') checkOptions(options);
   return {
     ...{ address: 'localhost:7233', namespace: 'default', taskQueue: 'stepwright', maxEvents: 10_000 },
-    ...(typeof options === 'string' ? optionsIn(options) : options),
+    // An environment variable that is not set is a default.
+    ...defined(typeof options === 'string' ? optionsIn(options) : options),
   };
+}
+
+/** With fewer events a run would continue in another workflow before it has done anything. */
+const FEWEST_EVENTS = 20;
+
+interface Kind {
+  readonly what: string;
+  fits(value: unknown): boolean;
+}
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const TEXT: Kind = { what: 'a text', fits: (value) => typeof value === 'string' && value !== '' };
+const OBJECT: Kind = { what: 'an object', fits: isObject };
+const SWITCH: Kind = {
+  what: 'true, false or an object of options',
+  fits: (value) => typeof value === 'boolean' || isObject(value),
+};
+
+const KINDS: Readonly<Record<keyof TemporalOptions, Kind>> = {
+  ...{ address: TEXT, namespace: TEXT, taskQueue: TEXT, bundlePath: TEXT },
+  ...{ worker: SWITCH, tls: SWITCH, metadata: OBJECT, dataConverter: OBJECT },
+  apiKey: { what: 'a text or a function', fits: (value) => TEXT.fits(value) || typeof value === 'function' },
+  maxEvents: {
+    what: `a whole number of at least ${FEWEST_EVENTS}`,
+    fits: (value) => Number.isInteger(value) && Number(value) >= FEWEST_EVENTS,
+  },
+};
+
+function checkOptions(options: TemporalOptions): void {
+  const problems = Object.entries(options).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    if (!Object.hasOwn(KINDS, name)) {
+      const near = nearestName(name, Object.keys(KINDS));
+      return [`it has no option '${name}'${near === undefined ? '' : `: write '${near}'`}`];
+    }
+    const { what, fits } = KINDS[name as keyof TemporalOptions];
+    return fits(value) ? [] : [`'${name}' has to be ${what}`];
+  });
+  if (problems.length > 0) throw new StoreError('name', 'temporal({ … })', problems.join('; '));
 }
 
 /** The options that a name may have after `?`, and how their texts are read. */
@@ -66,7 +110,7 @@ const PARAMETERS: Readonly<Record<string, (text: string) => TemporalOptions | un
   tls: (text) => switchIn('tls', text),
 };
 
-const FORM = 'temporal://localhost:7233/default?taskQueue=stepwright';
+export const FORM = 'temporal://localhost:7233/default?taskQueue=stepwright';
 
 /** Reads `temporal://HOST:PORT/NAMESPACE?OPTION=VALUE&…`. */
 function optionsIn(name: string): TemporalOptions {

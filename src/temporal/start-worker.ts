@@ -1,10 +1,11 @@
 import type { RunStore } from '../runtime/runs/run-store.js';
 import type { RunStoreSource } from '../runtime/runs/run-stores.js';
+import { StoreError } from '../runtime/runs/store/store-error.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { WithFactories } from '../runtime/tools/instances.js';
 import type { Registry } from '../runtime/tools/registry.js';
 import { untypedServer } from '../runtime/transports/start-server.js';
-import { type ResolvedOptions, resolveOptions } from './options.js';
+import { FORM, type ResolvedOptions, resolveOptions } from './options.js';
 import { TemporalRunStore } from './temporal-run-store.js';
 
 /** A worker of this process. */
@@ -28,20 +29,23 @@ export async function startWorker<R extends Registry>(
   registry: R,
   ...[options]: WithFactories<R, ServerSettings & { readonly store: RunStoreSource | `temporal://${string}` }>
 ): Promise<StartedWorker> {
-  const { store } = options as { readonly store: RunStoreSource | `temporal://${string}` };
-  // A name that servers and workers share may say that servers execute no runs.
-  const own = typeof store === 'string' ? sourceOf({ ...resolveOptions(store), worker: true }) : store;
+  const { store } = (options ?? {}) as { readonly store?: RunStoreSource | `temporal://${string}` };
+  const own = typeof store === 'string' ? sourceOf(resolveOptions(store)) : store;
   let opened: RunStore | undefined;
   const source: RunStoreSource = {
     open(of) {
-      opened = own.open(of);
+      opened = own?.open(of);
+      if (!(opened instanceof TemporalRunStore))
+        throw new StoreError('unsupported', String(store), `a worker needs the option 'store': ${FORM}`);
+      // A store that servers and workers share may say that servers execute no runs.
+      opened.isWorker = true;
       return opened;
     },
   };
   const server = untypedServer(registry, { ...options, store: source });
   await server.start();
   const worker = opened instanceof TemporalRunStore ? await opened.worker : undefined;
-  return { ended: worker?.ended ?? new Promise(() => {}), stop: () => server.stop() };
+  return { ended: worker?.ended ?? Promise.resolve(), stop: () => server.stop() };
 }
 
 /** The store of resolved options, for the option `store` of a server. */

@@ -51,17 +51,20 @@ type NextStepOf = Parameters<RunStore['nextStep']>;
 export class TemporalRunStore implements RunStore {
   readonly #temporal: ResolvedOptions;
   readonly #options: RunStoreOptions;
+  /** Whether it executes runs too, once it is open. */
+  isWorker: boolean;
   #connecting: Promise<RunClient> | undefined;
   #worker: Promise<RunningWorker> | undefined;
 
   constructor(temporal: ResolvedOptions, options: RunStoreOptions) {
     this.#temporal = temporal;
     this.#options = options;
+    this.isWorker = temporal.worker !== false;
   }
 
   async open(): Promise<void> {
     const client = await this.#client();
-    if (this.#temporal.worker === false) return;
+    if (!this.isWorker) return;
     try {
       await this.#startWorker();
     } catch (error) {

@@ -16,13 +16,35 @@ import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.f
 import type { StoreError } from '../../src/runtime/runs/store/store-error.js';
 import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
-import { type TemporalOptions, temporal } from '../../src/temporal/index.js';
+import { startWorker, type TemporalOptions, temporal } from '../../src/temporal/index.js';
 import { resolveOptions } from '../../src/temporal/options.js';
 import { unreachableStore } from '../../src/temporal/unreachable-store.js';
+import { registryOf } from '../e2e/server/fixture/registry-of.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 /** `UNAUTHENTICATED` of gRPC. */
 const UNAUTHENTICATED = '16';
+
+test('options that are unknown or have another type are refused, all at once', () => {
+  const options = { taskqueue: 'x', address: 5, maxEvents: 0, worker: 'no', tls: undefined };
+  expect(() => temporal(options as unknown as TemporalOptions)).toThrow(
+    /no option 'taskqueue': write 'taskQueue'; 'address' has to be a text; 'maxEvents' has to be a whole number of at least 20; 'worker' has to be true, false or an object/,
+  );
+  expect(resolveOptions({ address: undefined, taskQueue: 'x' } as unknown as TemporalOptions)).toMatchObject({
+    address: 'localhost:7233',
+    taskQueue: 'x',
+  });
+});
+
+test.each([undefined, {}, { store: { open: () => ({}) } }])(
+  'a worker with the options %j is refused',
+  async (options) => {
+    const start = startWorker as (registry: object, options?: object) => Promise<unknown>;
+    await expect(start(registryOf({ tools: [] }), options)).rejects.toThrow(
+      "a worker needs the option 'store': temporal://localhost:7233/default",
+    );
+  },
+);
 
 describeTemporal('a Temporal server behind TLS that takes an API key', () => {
   const requests: IncomingHttpHeaders[] = [];
