@@ -1,6 +1,6 @@
 import { rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { builtPackage, importBuilt, runCodegen } from '../built-package.js';
 import { createProject, type Project, run } from './project.fixture.js';
 
@@ -158,36 +158,21 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
     expect(await recalled()).toBeUndefined();
   });
 
-  test('of a session is recalled once the session is idle; one that is killed before leaves nothing wrong', async () => {
+  test('of a session is recalled by other processes, as long as the registry is what it came to', async () => {
     await begin();
     const { CodegenSession } =
       await importBuilt<typeof import('../../src/codegen/index.js')>('codegen/index.js');
     const options = { root: project.root, session: new CodegenSession() };
     const text = files['src/workflow.ts'];
     const edited = text.replace("description: 'Greets'", "description: 'Greets all'");
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    try {
-      await runCodegen(options);
-      await project.write({ 'src/workflow.ts': edited });
-      expect((await runCodegen(options)).written).toEqual(['generated/registry.ts']);
-      // The record is that of the first run, whose registry is no longer there.
-      expect(await recalled()).toBeUndefined();
-      await project.write({ 'src/workflow.ts': text });
-      expect(await recalled()).toBeUndefined();
-      await project.write({ 'src/workflow.ts': edited });
-      vi.runAllTimers();
-      expect(await recalled()).toMatchObject({ files: ['generated/registry.ts'] });
-
-      await project.write({ 'src/workflow.ts': text });
-      await runCodegen(options);
-      // What others make of the registry meanwhile is nothing that a run came to.
-      const registry = await project.read('generated/registry.ts');
-      await project.write({ 'generated/registry.ts': registry.replace('Greets', 'Greet') });
-      vi.runAllTimers();
-      expect(await recalled()).toBeUndefined();
-    } finally {
-      vi.useRealTimers();
-    }
+    await runCodegen(options);
+    await project.write({ 'src/workflow.ts': edited });
+    expect(await recalled()).toBeUndefined();
+    expect((await runCodegen(options)).written).toEqual(['generated/registry.ts']);
+    expect(await recalled()).toMatchObject({ files: ['generated/registry.ts'] });
+    const registry = await project.read('generated/registry.ts');
+    await project.write({ 'generated/registry.ts': registry.replace('Greets', 'Greet') });
+    expect(await recalled()).toBeUndefined();
   });
 
   test('loads no compiler, and prints the same', async () => {
