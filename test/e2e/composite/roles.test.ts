@@ -109,7 +109,7 @@ describe('a question for a role, over HTTP', () => {
     const graph = workflow('late', [
       ask('sure', {
         answerBy: [{ kind: 'role', role: 'lead' }],
-        remindAfterMs: 200,
+        remindAfterMs: 2_000,
         escalateTo: [{ kind: 'role', role: 'clerk' }],
       }),
     ]);

@@ -163,5 +163,8 @@ test('a server without a sign-in needs none', async () => {
   const upstream = { plain: { url: 'http://127.0.0.1:9/mcp' }, process: { command: 'node' } };
   writeFileSync(path.join(root, 'stepwright.config.json'), JSON.stringify({ upstream }));
   expect(await command('plain')).toMatchObject({ code: 1, err: expect.stringContaining('"signIn": true') });
-  expect(await command('process')).toMatchObject({ code: 1, err: expect.stringContaining('is a process') });
+  expect(await command('process')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is not reached over HTTP'),
+  });
 });
