@@ -21,7 +21,11 @@ const LOOPS = [
 ];
 
 /** Tests that replace modules: they need modules that no other file has loaded. */
-const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
+const MOCKING = [
+  'src/cli/dispatch.test.ts',
+  'src/temporal/missing-sdk.test.ts',
+  'test/codegen-back/internal-error.test.ts',
+];
 
 /** Of the nightly run alone: packages of other languages, examples that run elsewhere too, benchmarks that start servers. */
 const NIGHTLY = [
@@ -29,6 +33,7 @@ const NIGHTLY = [
   'test/e2e/examples/planning.test.ts',
   'test/temporal/bench.test.ts',
   'test/temporal/examples.test.ts',
+  'test/temporal/kills.test.ts',
 ];
 
 /** They need a Temporal server, which is started once for all of them. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {
   connect,
   constants,
@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
-import type { StoreError } from '../../src/runtime/runs/store/store-error.js';
 import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
 import { startWorker, type TemporalOptions, temporal } from '../../src/temporal/index.js';
@@ -146,30 +145,6 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
   ])('says why it cannot be reached %s', async (_where, wrong, why) => {
     const { message } = await unreachableStore(resolveOptions(wrong()), new Error('the SDK says this'));
     expect(message).toMatch(why);
-  });
-
-  test('cannot be used without the packages of the SDK, which are named with the command that installs them', async () => {
-    vi.doMock('@temporalio/client', () => {
-      throw new Error('there is no such package');
-    });
-    onTestFinished(() => void vi.doUnmock('@temporalio/client'));
-    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-    const { peerDependencies } = JSON.parse(manifest) as { readonly peerDependencies: object };
-    const peers = Object.keys(peerDependencies).filter((name) => name.startsWith('@temporalio/'));
-    const opening = temporal({ ...options(), worker: false })
-      .open(host.options)
-      .open?.();
-    const { problem, message } = (await Promise.resolve(opening).catch(
-      (error: StoreError) => error,
-    )) as StoreError;
-    expect(problem).toBe('no_package');
-    expect(message).toMatch(/^the store needs '@temporalio\/client', .*: run `npm install [^`]+`$/);
-    expect(
-      message
-        .match(/`npm install (.*)`/)?.[1]
-        ?.split(' ')
-        .sort(),
-    ).toEqual(peers.sort());
   });
 
   test.each([
