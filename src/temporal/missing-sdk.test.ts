@@ -13,10 +13,8 @@ test('a store without the packages of the SDK names them with the command that i
   const { peerDependencies } = JSON.parse(manifest) as { readonly peerDependencies: object };
   const peers = Object.keys(peerDependencies).filter((name) => name.startsWith('@temporalio/'));
   const store = temporal({ worker: false }).open({} as RunStoreOptions);
-  const { problem, message } = (await store.open?.().then(
-    () => undefined,
-    (error: StoreError) => error,
-  )) as StoreError;
+  const opening = Promise.resolve(store.open?.());
+  const { problem, message } = (await opening.catch((error: StoreError) => error)) as StoreError;
   expect(problem).toBe('no_package');
   expect(message).toMatch(/^the store needs '@temporalio\/client', .*: run `npm install [^`]+`$/);
   const [, installed = ''] = /`npm install (.*)`/.exec(message) ?? [];
