@@ -48,7 +48,8 @@ describeTemporal('the limit of a call', () => {
       { code: 'E_TIMEOUT', message: 'Timed out after 500 ms.' },
     ]);
     expect(aborted).toHaveLength(2);
-    for (const ms of aborted) expect(ms).toBeGreaterThanOrEqual(499);
+    // The limit begins a moment before the tool does.
+    for (const ms of aborted) expect(ms).toBeGreaterThanOrEqual(450);
     for (const ms of aborted) expect(ms).toBeLessThan(5_000);
   }, 30_000);
 });

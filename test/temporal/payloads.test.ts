@@ -3,7 +3,7 @@ import type { Json } from '../../src/graph/json.js';
 import { ask, body, dict, parallel, required, undo } from '../../src/runtime/engine/constructs.fixture.js';
 import { again, call, chain, done, graph, input, lit, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
-import { nightlyTest } from '../nightly.js';
+import { nightlyDescribe, nightlyTest } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 const MEGABYTE = 1_200_000;
@@ -97,31 +97,27 @@ describeTemporal('a value that Temporal does not take', () => {
   );
 });
 
-describeTemporal('values that Temporal does not take together', () => {
+nightlyDescribe('values that Temporal does not take together', () => {
   const host = new TemporalHost({
     'tool-copy': ({ text }) => ok(text ?? null),
     'tool-length': ({ text }) => ok(String(text).length),
   });
   beforeAll(() => host.store.open?.());
 
-  nightlyTest(
-    'are sent one after the other',
-    async () => {
-      const bodies = Object.fromEntries(
-        ['a', 'b', 'c', 'd'].map((id) => {
-          const copy = call(`copy-${id}`, { text: input('given') }, { tool: 'tool-copy' });
-          const length = call(`length-${id}`, { text: step(copy.id) }, { tool: 'tool-length' });
-          return [id, body(chain(copy, length), step(length.id))];
-        }),
-      );
-      const steps = [parallel('all', bodies), done('out', step('all', 'd'), { after: ['all'] })];
-      const given = large(1);
-      const run = await host.start(graph(steps, { inputs: [required('given')] }), { given });
-      await expect
-        .poll(async () => (await host.get(run.workflow_id)).status, { timeout: 50_000 })
-        .toBe('completed');
-      expect((await host.get(run.workflow_id)).result).toBe(given.length);
-    },
-    60_000,
-  );
+  test('are sent one after the other', async () => {
+    const bodies = Object.fromEntries(
+      ['a', 'b', 'c', 'd'].map((id) => {
+        const copy = call(`copy-${id}`, { text: input('given') }, { tool: 'tool-copy' });
+        const length = call(`length-${id}`, { text: step(copy.id) }, { tool: 'tool-length' });
+        return [id, body(chain(copy, length), step(length.id))];
+      }),
+    );
+    const steps = [parallel('all', bodies), done('out', step('all', 'd'), { after: ['all'] })];
+    const given = large(1);
+    const run = await host.start(graph(steps, { inputs: [required('given')] }), { given });
+    await expect
+      .poll(async () => (await host.get(run.workflow_id)).status, { timeout: 50_000 })
+      .toBe('completed');
+    expect((await host.get(run.workflow_id)).result).toBe(given.length);
+  }, 60_000);
 });
