@@ -1,4 +1,3 @@
-import type { RunStore } from '../runtime/runs/run-store.js';
 import type { RunStoreSource } from '../runtime/runs/run-stores.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import type { ServerSettings } from '../runtime/server/options.js';
@@ -31,20 +30,21 @@ export async function startWorker<R extends Registry>(
 ): Promise<StartedWorker> {
   const { store } = (options ?? {}) as { readonly store?: RunStoreSource | `temporal://${string}` };
   const own = typeof store === 'string' ? sourceOf(resolveOptions(store)) : store;
-  let opened: RunStore | undefined;
+  let runs: TemporalRunStore | undefined;
   const source: RunStoreSource = {
     open(of) {
-      opened = own?.open(of);
+      const opened = own?.open(of);
       if (!(opened instanceof TemporalRunStore))
         throw new StoreError('unsupported', String(store), `a worker needs the option 'store': ${FORM}`);
       // A store that servers and workers share may say that servers execute no runs.
       opened.isWorker = true;
+      runs = opened;
       return opened;
     },
   };
   const server = untypedServer(registry, { ...options, store: source });
   await server.start();
-  const worker = opened instanceof TemporalRunStore ? await opened.worker : undefined;
+  const worker = await runs?.worker;
   return { ended: worker?.ended ?? Promise.resolve(), stop: () => server.stop() };
 }
 

@@ -134,22 +134,20 @@ export function progressOf(
   };
 }
 
-const IDEMPOTENCY_KEY = 'stepwright/idempotencyKey';
-
-/** The task that a request continues, or what it shares with the same request that is sent again. */
+/**
+ * The task that a request continues, or what it shares with the same request that is sent again.
+ *
+ * @throws ProtocolFault -32602 for one that is not a text: a call would be made, and recorded nowhere.
+ */
 export function continuedTask(
   meta: Readonly<Record<string, unknown>> = {},
 ): Pick<RequestContext, 'continues' | 'idempotencyKey'> {
   const text = (key: string): string | undefined => {
     const value = meta[key];
-    return typeof value === 'string' ? value : undefined;
+    if (value === undefined || (typeof value === 'string' && value !== '')) return value;
+    throw new ProtocolFault(faultCodes.invalidParams, `Invalid params: _meta.${key}: must be a string`);
   };
-  const [task, step, idempotencyKey] = ['_task_id', '_step', IDEMPOTENCY_KEY].map(text);
-  if (idempotencyKey === '' || (idempotencyKey === undefined && meta[IDEMPOTENCY_KEY] !== undefined))
-    throw new ProtocolFault(
-      faultCodes.invalidParams,
-      `Invalid params: _meta['${IDEMPOTENCY_KEY}'] must be a text that is the same in each attempt of one request`,
-    );
+  const [task, step, idempotencyKey] = ['_task_id', '_step', 'stepwright/idempotencyKey'].map(text);
   if (task === undefined) return defined({ idempotencyKey });
   return { continues: { task, ...defined({ step, idempotencyKey }) } };
 }

@@ -1,8 +1,9 @@
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Json } from 'stepwright';
 import { describe, expect, test } from 'vitest';
 import { desk } from '../composite/fixture/registry.js';
 import { ask, call, lit, returns, step, workflow } from '../composite/fixture/workflows.js';
-import { listening, tokenOf } from '../composite/http.js';
+import { listening, sessionOf, tokenOf } from '../composite/http.js';
 import { envelope, post } from './client.js';
 
 // Requests that hosts send again, since they did not get the answer: with a key they start one run.
@@ -96,6 +97,24 @@ describe('a request that is sent again', () => {
     expect((await plain()).result?._meta).toMatchObject(meta);
     expect((await plain()).result?._meta).toMatchObject(meta);
     expect(done.booked).toHaveLength(2);
+  });
+
+  test('starts one run over two sessions of 2025-11-25', async () => {
+    const { server, desk: done } = desk(settings);
+    const url = await listening(server);
+    const params = { name: 'w_book', arguments: {}, _meta: { [KEY]: 'a' } };
+    const runs: unknown[] = [];
+    for (const token of [tokenOf('ada'), tokenOf('ada')]) {
+      const { client } = await sessionOf(url, { token });
+      const { structuredContent } = await client.request(
+        { method: 'tools/call', params },
+        CallToolResultSchema,
+      );
+      runs.push(structuredContent?.workflow_id);
+    }
+    expect(runs[0]).toEqual(expect.any(String));
+    expect(runs[1]).toBe(runs[0]);
+    expect(done.booked).toHaveLength(1);
   });
 
   test('starts another run after one that was cancelled', async () => {

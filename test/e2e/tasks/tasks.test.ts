@@ -251,19 +251,21 @@ describe('a call that cannot be made in this way', () => {
     expect(made.booked).toEqual([]);
   });
 
-  test.each([{ _task_id: 7 }, { _task_id: null }, { _task_id: 'x', _step: ['y'] }])(
-    'with a task to continue that is not a string: %j',
-    async (_meta) => {
-      const { client, desk: made } = await atDesk();
-      const params = { name: 'create-booking', arguments: { city: 'Rome', seats: 1 }, _meta };
-      const call = client.request({ method: 'tools/call', params }, CallToolResultSchema);
-      expect(await refusal(call)).toMatchObject({
-        code: -32602,
-        message: expect.stringMatching(/_meta\._(task_id|step): must be a string/),
-      });
-      expect(made.booked).toEqual([]);
-    },
-  );
+  test.each([
+    { _task_id: 7 },
+    { _task_id: null },
+    { _task_id: 'x', _step: ['y'] },
+    { 'stepwright/idempotencyKey': 7 },
+  ])('with a task to continue, or a key, that is not a string: %j', async (_meta) => {
+    const { client, desk: made } = await atDesk();
+    const params = { name: 'create-booking', arguments: { city: 'Rome', seats: 1 }, _meta };
+    const call = client.request({ method: 'tools/call', params }, CallToolResultSchema);
+    expect(await refusal(call)).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/_meta\.(_task_id|_step|stepwright\/idempotencyKey): must be a string/),
+    });
+    expect(made.booked).toEqual([]);
+  });
 
   test('beyond the open runs of a caller', async () => {
     const { client } = await atDesk({ workflows: asTasks(), runs: { maxOpenRuns: 1 } });

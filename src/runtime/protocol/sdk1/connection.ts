@@ -155,9 +155,9 @@ export function requestHandler(
   { caller, log, inFlight, hasEnded, hasTasks = true, turn: takeTurn }: RequestSettings,
 ): NonNullable<ProtocolServer['fallbackRequestHandler']> {
   return async ({ method, params }, extra) => {
-    inFlight.begin();
     const peer = client.of(extra);
     const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded });
+    inFlight.begin();
     const endTurn = await takeTurn?.(method, context.signal);
     try {
       const request = { method, params };

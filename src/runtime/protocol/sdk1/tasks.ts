@@ -56,24 +56,11 @@ export async function answerTask(
 ): Promise<object | undefined> {
   if (isTaskMethod(method)) return answerMethod(server.tasks, { method, params }, context);
   if (method !== 'tools/call' || !isJsonObject(params) || typeof params.name !== 'string') return undefined;
-  checkContinuation(params._meta);
   const support = server.taskSupportOf(params.name);
   if (params.task === undefined && support === 'required') throw onlyAsTask(params.name);
   if (params.task === undefined || support === undefined) return undefined;
   if (support === 'forbidden') throw notAsTask(params.name);
   return startTask(server.tasks, client, params, context);
-}
-
-/** A call with an id that cannot be used would be made, and recorded nowhere. */
-function checkContinuation(meta: unknown): void {
-  const wrong = isJsonObject(meta)
-    ? ['_task_id', '_step'].find((key) => meta[key] !== undefined && typeof meta[key] !== 'string')
-    : undefined;
-  if (wrong === undefined) return;
-  throw new ProtocolFault(
-    faultCodes.invalidParams,
-    `Invalid params of tools/call: _meta.${wrong}: must be a string. The tool was not called`,
-  );
 }
 
 async function answerMethod(
