@@ -85,6 +85,12 @@ export interface ProjectRun extends CodegenResult {
   readonly parts: ReadonlyMap<string, () => RegistryParts>;
 }
 
+/** A run that has not been recorded for later ones. */
+interface UnrecordedRun extends ProjectRun {
+  /** Records it, before the next run of its session. */
+  record(): void;
+}
+
 /**
  * Reads the project's workflows, checks them, and writes its registries. With any error nothing is written.
  *
@@ -97,6 +103,13 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
 
 /** @param recorded - records what the run reads. Default: only a run with a cache records it. */
 export async function runRecorded(options: CodegenOptions, recorded?: Inputs): Promise<ProjectRun> {
+  const { record, ...run } = await runProject(options, recorded);
+  record();
+  return run;
+}
+
+/** As {@link runRecorded}, for a program that has no time until the registries are written. */
+export async function runProject(options: CodegenOptions, recorded?: Inputs): Promise<UnrecordedRun> {
   const session = memoryOf(options.session);
   const { cache = true, overlay } = options;
   const check = options.check === true || overlay !== undefined;
@@ -108,12 +121,14 @@ export async function runRecorded(options: CodegenOptions, recorded?: Inputs): P
     : writeOutputs(run.root, compilation.outputs, check);
   const all = [...diagnostics, ...outputs.diagnostics];
   const isClean = compilation.internalErrors.length === 0 && !hasErrors(all);
-  // Readings of texts that are not saved are of no use to others.
-  if (cache && overlay === undefined) {
+  const record = (): void => {
+    // Readings of texts that are not saved are of no use to others.
+    if (!cache || overlay !== undefined) return;
     if (isClean) keepRecords(run, options, plan.value, compilation.outputs, sortDiagnostics(diagnostics));
     else run.memo.save(false);
-  }
+  };
   return {
+    record,
     diagnostics: sortDiagnostics(all),
     written: outputs.written,
     current: outputs.current,

@@ -403,7 +403,8 @@ export function assemble(
     })),
     workflows: workflows.map((workflow) => {
       const make = () => workflowEntry(workflow);
-      return phases === undefined ? make() : phases.entryOf(workflow, make);
+      const completes = workflow.declaration.args.some(({ options }) => options.complete !== undefined);
+      return { ...(phases === undefined ? make() : phases.entryOf(workflow, make)), completes };
     }),
     prompts: prompts.map(promptEntry),
     functions: distinct(workflows.flatMap(({ functions }) => functions)),

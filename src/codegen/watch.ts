@@ -2,7 +2,7 @@ import { realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { realPath } from '../formats/source-record.js';
-import { type CodegenOptions, type CodegenResult, type ProjectRun, runRecorded } from './codegen.js';
+import { type CodegenOptions, type CodegenResult, type ProjectRun, runProject } from './codegen.js';
 import { Inputs } from './incremental/inputs.js';
 import { CodegenSession, memoryOf } from './incremental/memory.js';
 import { recallRun } from './incremental/run-record.js';
@@ -49,11 +49,19 @@ export function watchCodegen(options: WatchOptions): CodegenWatcher {
   return new Watcher(options);
 }
 
+/** A run, with what a program needs that serves the project. */
+interface ProjectChange extends WatchedRun {
+  readonly result?: ProjectRun;
+  /** The states of what the run has read, by absolute paths. */
+  readonly states: ReadonlyMap<string, string>;
+}
+
 /** What follows a project for a program that serves it. */
 export interface ProjectWatch extends Omit<WatchOptions, 'onRun'> {
   /** Called where a run begins after a change. */
   readonly onStart?: () => void;
-  readonly onRun: (run: WatchedRun & { readonly result?: ProjectRun }) => void;
+  /** The run is recorded for later ones when the promise that it may return resolves. */
+  readonly onRun: (run: ProjectChange) => void | Promise<void>;
 }
 
 /** As {@link watchCodegen}. */
@@ -163,14 +171,16 @@ class Watcher implements CodegenWatcher {
     if (changed.length > 0) onStart?.();
     const inputs = new Inputs(this.#root, memoryOf(this.#session).states);
     const start = performance.now();
-    const outcome = await runRecorded({ ...options, root: this.#root, session: this.#session }, inputs).then(
+    const outcome = await runProject({ ...options, root: this.#root, session: this.#session }, inputs).then(
       (result) => ({ result }),
       (error: unknown) => ({ error: error instanceof Error ? error : new Error(String(error)) }),
     );
     const milliseconds = performance.now() - start;
-    this.#watch(inputs, 'result' in outcome ? outcome.result : undefined);
     const changes = changed.map((file) => this.#relative(file)).sort();
-    if (!this.#isClosed) onRun({ changes, ...outcome, milliseconds });
+    if (!this.#isClosed) await onRun({ changes, ...outcome, milliseconds, states: inputs.paths });
+    const result = 'result' in outcome ? outcome.result : undefined;
+    result?.record();
+    this.#watch(inputs, result);
   }
 
   /** Watches what a run has looked at as well: files outside of the root, and files that it embeds. */

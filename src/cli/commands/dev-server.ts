@@ -25,6 +25,9 @@ export interface DevProject {
   readonly parts?: RegistryParts;
 }
 
+/** The states of files, by absolute paths; see `States`. */
+type DevStates = ReadonlyMap<string, string>;
+
 /** What `stepwright dev` says to a server. */
 export type DevCommand =
   /** Prepares for this project, without loading it: bundles its modules, loads its packages. */
@@ -32,7 +35,13 @@ export type DevCommand =
   /** Sources have changed: bundles them while their registry is compiled. */
   | { readonly kind: 'bundle' }
   /** Loads the project. */
-  | { readonly kind: 'load'; readonly project: DevProject; readonly studio: StudioAddress }
+  | {
+      readonly kind: 'load';
+      readonly project: DevProject;
+      /** Of the files that the registry was made of. */
+      readonly states: DevStates;
+      readonly studio: StudioAddress;
+    }
   /** The address is free. */
   | { readonly kind: 'listen' }
   /** Ends at once; its runs are in the store. */
@@ -44,6 +53,8 @@ export type DevReport =
   | { readonly kind: 'ready' }
   /** Why the modules of the project are loaded one by one. */
   | { readonly kind: 'unbundled'; readonly reason: string }
+  /** A file has changed since the registry was made: nothing was loaded. */
+  | { readonly kind: 'outdated' }
   | { readonly kind: 'loaded' }
   | { readonly kind: 'serving'; readonly url?: string }
   | { readonly kind: 'studio'; readonly url: string }
@@ -122,72 +133,65 @@ class ProjectBundles {
   #subject: unknown;
   /** The module with all that the registry imports. It has no file. */
   #program = { file: '', text: '' };
-  #isStale = false;
-  #running: Promise<void> | undefined;
-  #outcome: Bundle | Error | undefined;
+  #building: Promise<Bundle | Error> | undefined;
 
   /** @param folder - absolute; made for the first bundle. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Sources have changed. Of changes that arrive while a bundle is made, the last one counts. */
+  /** Sources have changed. */
   change(): void {
-    if (this.#bundler === undefined) return;
-    this.#isStale = true;
-    this.#running ??= this.#run(this.#bundler);
+    if (this.#bundler !== undefined) void this.#build(this.#bundler);
   }
 
   /**
-   * The modules of a project as they are now, in a bundle.
+   * The modules of a project in a bundle.
    *
-   * @param hasRegistry - whether codegen has written the registry since the last change.
-   * @returns why they cannot be bundled; `undefined` where they are no ES modules.
+   * @param states - of the files that the registry was made of. Default: the files as they are now.
+   * @returns why they cannot be bundled; `undefined` where they are no ES modules; `'other'` where a file is another one
+   *   now than the registry was made of.
    */
   async of(
     { modules: { registries, options, loader }, parts }: DevProject,
-    hasRegistry: boolean,
-  ): Promise<Bundle | Error | undefined> {
+    states: DevStates = new Map(),
+  ): Promise<Bundle | Error | 'other' | undefined> {
     const [registry] = registries;
     if (loader === undefined || parts === undefined || registry === undefined || !canBundle(registry.path))
       return undefined;
     const program = { file: programOf(registry.path), text: parts.module };
     const files = [program.file, ...(options !== undefined && canBundle(options.path) ? [options.path] : [])];
     const subject = { files, loader };
-    const isOther = !isDeepStrictEqual(subject, this.#subject);
-    if (isOther) {
+    if (!isDeepStrictEqual(subject, this.#subject)) {
       await this.close();
       mkdirSync(this.#folder, { recursive: true });
       const textOf = (file: string) => (file === this.#program.file ? this.#program.text : undefined);
       this.#bundler = new ModuleBundler(this.#folder, files, loader, textOf);
       this.#subject = subject;
     }
-    const isChanged = !isDeepStrictEqual(program, this.#program);
+    // The one in progress may have started before the last change.
+    await this.#building;
     this.#program = program;
-    if (isOther || isChanged) this.change();
-    await this.#running;
-    const outcome = this.#outcome;
-    // A module of the project that imports the registry needs the one that was written after the bundle began.
-    if (!hasRegistry || outcome instanceof Error || !outcome?.inputs.has(registry.path)) return outcome;
-    this.change();
-    await this.#running;
-    return this.#outcome;
+    const bundle = await this.#build(this.#bundler as Bundler);
+    if (bundle instanceof Error) return bundle;
+    const isOther = [...bundle.states].some(([file, state]) => (states.get(file) ?? state) !== state);
+    return isOther ? 'other' : bundle;
   }
 
   async close(): Promise<void> {
-    await this.#running;
+    await this.#building;
     await this.#bundler?.dispose();
     this.#bundler = undefined;
   }
 
-  async #run(bundler: Bundler): Promise<void> {
-    while (this.#isStale) {
-      this.#isStale = false;
-      this.#outcome = await bundler
-        .build()
-        .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-    }
-    this.#running = undefined;
+  #build(bundler: Bundler): Promise<Bundle | Error> {
+    this.#building ??= bundler
+      .build()
+      .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+      .finally(() => {
+        this.#building = undefined;
+      });
+    return this.#building;
   }
 }
 
@@ -263,15 +267,17 @@ process.on('message', async (command: DevCommand) => {
     const { project } = command;
     if (project.parts !== undefined) tablesOf(project.parts);
     if (project.modules.loader !== undefined) registerLoader(project.modules.loader);
-    const bundle = await bundles.of(project, false);
-    if (bundle !== undefined && !(bundle instanceof Error)) await import(pathToFileURL(bundle.packages).href);
+    const bundle = await bundles.of(project);
+    if (typeof bundle === 'object' && !(bundle instanceof Error))
+      await import(pathToFileURL(bundle.packages).href);
     if (!isAsked) warming = setTimeout(() => void warmUp(), WARM_UP_AFTER_MS);
   }
   if (command.kind !== 'load') return;
   isAsked = true;
   clearTimeout(warming);
-  const { project, studio } = command;
-  const bundle = await bundles.of(project, true);
+  const { project, states, studio } = command;
+  const bundle = await bundles.of(project, states);
+  if (bundle === 'other') return report({ kind: 'outdated' });
   if (bundle instanceof Error) report({ kind: 'unbundled', reason: bundle.message });
   const modules =
     bundle === undefined || bundle instanceof Error ? project.modules : inBundle(project, bundle);

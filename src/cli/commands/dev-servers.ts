@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ProjectRun } from '../../codegen/codegen.js';
 import { programFile } from '../../formats/own-files.js';
@@ -21,8 +22,24 @@ interface DevServer {
   project?: DevProject;
   /** Resolves with the next report; with `undefined` when the process ends. */
   next(): Promise<DevReport | undefined>;
-  say(command: DevCommand): void;
+  /** @param onSent - is called when the process has it. */
+  say(command: DevCommand, onSent?: () => void): void;
 }
+
+/** A run of codegen to serve. */
+interface DevChange {
+  readonly run: ProjectRun;
+  /** The states of the files that it has read; see `States`. */
+  readonly states: ReadonlyMap<string, string>;
+  /** How long it took. */
+  readonly milliseconds: number;
+}
+
+/** After so many ms a change is tried again whose files have changed meanwhile. A later run replaces it before. */
+const RETRY_MS = 100;
+
+/** What a run leaves for later waits so long at most, in ms, while it is handed to a server. */
+const HAND_OVER_MS = 50;
 
 /** The server, and the process of the next one, which has loaded all but the project. */
 export class DevServers {
@@ -36,8 +53,9 @@ export class DevServers {
   #spare: DevServer;
   #isStopped = false;
   /** The change to serve next, with the time that codegen has taken. */
-  #pending: { readonly run: ProjectRun; readonly milliseconds: number } | undefined;
+  #pending: DevChange | undefined;
   #isReplacing = false;
+  #onHandOver = (): void => {};
   /** Why modules are loaded one by one, as it was last reported. */
   #reason: string | undefined;
   /** The page of runs keeps its address. Its module is for the server's process alone. */
@@ -58,10 +76,18 @@ export class DevServers {
     this.#spare.say({ kind: 'bundle' });
   }
 
-  /** Serves the project as it is now. Of changes that arrive meanwhile, the last one counts. */
-  replace(run: ProjectRun, milliseconds: number): void {
-    this.#pending = { run, milliseconds };
-    if (!this.#isReplacing) void this.#replaceAll();
+  /**
+   * Serves the project as it is now. Of changes that arrive meanwhile, the last one counts. Resolves when a server has it,
+   * or soon.
+   */
+  async replace(change: DevChange): Promise<void> {
+    this.#pending = change;
+    if (this.#isReplacing) return;
+    const handedOver = new Promise<void>((resolve) => {
+      this.#onHandOver = resolve;
+    });
+    void this.#replaceAll();
+    await Promise.race([handedOver, delay(HAND_OVER_MS)]);
   }
 
   async stop(): Promise<void> {
@@ -76,27 +102,33 @@ export class DevServers {
     while (this.#pending !== undefined && !this.#isStopped) {
       // Changes that arrive while a process starts are served together.
       await this.#spare.ready;
-      const { run, milliseconds } = this.#pending;
+      const change = this.#pending;
       this.#pending = undefined;
-      await this.#replace(run, milliseconds);
+      if (await this.#replace(change)) continue;
+      await delay(RETRY_MS);
+      this.#pending ??= change;
     }
     this.#isReplacing = false;
   }
 
-  async #replace({ plan, parts }: ProjectRun, milliseconds: number): Promise<void> {
+  /** @returns whether it was served, or cannot be. */
+  async #replace({ run: { plan, parts }, states, milliseconds }: DevChange): Promise<boolean> {
     const start = performance.now();
     const root = realpathSync(this.#request.values.root ?? '.');
     const choice = { ...this.#request.values, ...defined({ plan }) };
     const modules = await modulesOf('dev', root, choice, this.#output);
-    if (typeof modules === 'number') return;
+    if (typeof modules === 'number') return true;
     const [registry, ...others] = modules.registries;
     const ofRegistry = registry && others.length === 0 ? parts.get(registry.file)?.() : undefined;
     const project = { request: this.#request, modules, ...defined({ parts: ofRegistry }) };
     const server = await this.#spareFor(project);
-    server.say({ kind: 'load', project, studio: this.#studio });
-    if (!this.#reported(await server.next())) {
+    const load = { kind: 'load', project, states: sourcesIn(states), studio: this.#studio } as const;
+    server.say(load, () => this.#onHandOver());
+    const outcome = await server.next();
+    if (outcome?.kind === 'outdated') return false;
+    if (!this.#reported(outcome)) {
       this.#forkNext(project);
-      return;
+      return true;
     }
     const isFirst = this.#current === undefined;
     await this.#session?.detach();
@@ -116,6 +148,7 @@ export class DevServers {
         );
     }
     this.#forkNext(project);
+    return true;
   }
 
   /** A process that starts after `stop` would keep this one alive. */
@@ -185,10 +218,18 @@ export class DevServers {
         });
       return reports.shift();
     };
-    const say = (command: DevCommand): void => void (child.connected && child.send(command));
+    const say = (command: DevCommand, onSent?: () => void): void =>
+      void (child.connected && child.send(command, onSent));
     if (project !== undefined) say({ kind: 'prepare', project });
     return { process: child, ready: next(), next, say, ...defined({ project }) };
   }
+}
+
+/** The states of files that modules may be made of, without those of packages. */
+function sourcesIn(states: DevChange['states']): DevChange['states'] {
+  const isSource = (file: string, state: string): boolean =>
+    state.startsWith('file ') && !file.split(path.sep).includes('node_modules');
+  return new Map([...states].filter(([file, state]) => isSource(file, state)));
 }
 
 /** How long a process may take to end, in ms, before it is killed: its runs are in the store. */

@@ -26,7 +26,7 @@ const OPTIONS = {
 } as const;
 
 /** An editor writes a file at once. A change of many files may cause a second run. */
-const DEBOUNCE_MS = 20;
+const DEBOUNCE_MS = 10;
 
 /** `stepwright dev`: serves a project, and serves it again after each change. */
 export const devCommand = optionCommand(
@@ -94,8 +94,9 @@ Options:
         ...defined({ configFile: config }),
         debounceMs: DEBOUNCE_MS,
         onStart: () => servers.expect(),
-        onRun: (run) => {
-          if (isGood(run) && run.result !== undefined) servers.replace(run.result, run.milliseconds);
+        onRun: async (change) => {
+          const { result: run, ...rest } = change;
+          if (isGood(change) && run !== undefined) await servers.replace({ run, ...rest });
         },
         onError: ({ message }) => output.err(`stepwright: cannot watch the files: ${message}\n`),
       });

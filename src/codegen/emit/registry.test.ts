@@ -166,7 +166,16 @@ describe('emitRegistry', () => {
 
   test('has a module and data that make up the same registry', () => {
     const domain = { name: 'notes', rules: ['Be brief'] };
-    const all = { ...more, domains: [domain] };
+    const [workflow] = more.workflows;
+    const all = {
+      ...more,
+      domains: [domain],
+      workflows: more.workflows.map((each) => ({ ...each, completes: true })),
+    };
+    expect(workflow && registryParts(more, 'generated/registry.ts', 'js')).toMatchObject({
+      exports: { workflows: {} },
+      module: expect.not.stringContaining(workflow?.handle.file.replace('.ts', '') ?? ''),
+    });
     const { module, tables, checksum, exports } = registryParts(all, 'generated/registry.ts', 'js');
     expect(emitRegistry(all, 'generated/registry.ts')).toContain(`checksum: '${checksum}'`);
     expect(module).toContain("import { Add as Add3, List } from '../src/tools.js';\n");

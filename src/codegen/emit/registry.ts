@@ -41,6 +41,8 @@ export interface EntryContent<Data extends object = object> {
 export interface WorkflowEntry extends EntryContent<{ readonly graph: Graph }> {
   /** What the emitter makes of it: most of its work, and done once for an entry that several runs share. */
   readonly text: WorkflowText;
+  /** Whether an argument has a function that completes it. Default: false. */
+  readonly completes?: boolean;
 }
 
 /** See {@link workflowText}. */
@@ -196,7 +198,10 @@ function handlesOf({ tools, resources, workflows, prompts, functions }: SortedCo
 
 /** A registry in two parts: a module, and data for a process that has loaded the module. */
 export interface RegistryParts {
-  /** A module in the place of the registry that exports all that the registry imports. */
+  /**
+   * A module in the place of the registry that exports what a server needs of its imports: workflows are graphs, and their
+   * classes are left out, except for those that complete arguments.
+   */
   readonly module: string;
   readonly checksum: string;
   /** Canonical JSON of the tables, without classes and functions; domains are a table as well. */
@@ -208,8 +213,9 @@ export interface RegistryParts {
 /** The parts of the registry that {@link emitRegistry} prints. */
 export function registryParts(content: RegistryContent, out: string, ending: ImportEnding): RegistryParts {
   const sorted = sortedContent(content);
-  const { tools, resources, workflows, prompts, functions } = sorted;
-  const handles = handlesOf(sorted);
+  const { tools, resources, prompts, functions } = sorted;
+  const workflows = sorted.workflows.filter(({ completes }) => completes);
+  const handles = handlesOf({ ...sorted, workflows });
   const { statements, nameOf } = importExports(handles, out, [], ending);
   const names = new Set(handles.map(nameOf));
   const table = (entries: readonly EntryContent[]) =>

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BuildContext, Loader, OnLoadResult, Plugin } from 'esbuild';
+import { States } from '../../incremental/inputs.js';
 import { isCommonJs, type LoaderSettings, manifestOf, transformOptions, writtenFor } from './compile.js';
 
 /** Modules of a project in as few files as possible. */
@@ -13,13 +14,13 @@ export interface Bundle {
   readonly files: Readonly<Record<string, string>>;
   /** A module that loads the packages that the bundle loads at once. Absolute. */
   readonly packages: string;
-  /** The modules in it; absolute. */
-  readonly inputs: ReadonlySet<string>;
+  /** The states of its modules, and of their folders, by absolute paths; see `States`. */
+  readonly states: ReadonlyMap<string, string>;
 }
 
 /**
- * Bundles the ES modules of a project's package again and again; only what changed is parsed again. To load a bundle
- * takes a tenth of the time of its modules, each of which waits for the loader's hooks several times.
+ * Bundles the ES modules of a project's package, and again where one has changed. To load a bundle takes a tenth of the
+ * time of its modules, each of which waits for the loader's hooks several times.
  *
  * Installed packages, CommonJS and modules of other packages stay outside: a bundle loads them as the modules would.
  */
@@ -27,7 +28,11 @@ export class Bundler {
   readonly #folder: string;
   readonly #modules: readonly string[];
   readonly #context: Promise<BuildContext<{ write: false; metafile: true }>>;
+  readonly #textOf: (module: string) => string | undefined;
+  readonly #states = new States();
+  readonly #seen = new Map<string, string>();
   #builds = 0;
+  #last: Bundle | undefined;
 
   /**
    * @param folder - absolute; bundles are written into folders in it. Packages are looked for from there.
@@ -42,6 +47,7 @@ export class Bundler {
   ) {
     this.#folder = folder;
     this.#modules = modules;
+    this.#textOf = textOf;
     const { context } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
     const { loader: _, sourcefile: __, tsconfigRaw, ...options } = transformOptions('', 'esm', settings);
     const { paths, conditions = [] } = settings;
@@ -61,14 +67,24 @@ export class Bundler {
           ...(paths && { paths: writable(paths) }),
         },
       },
-      plugins: [entryPoints(modules), modulesOf(manifestOf(first), settings, textOf)],
+      plugins: [
+        entryPoints(modules),
+        modulesOf(manifestOf(first), settings, textOf, (file) => this.#see(file)),
+      ],
       write: false,
       metafile: true,
     });
   }
 
-  /** @throws Error with the reason where the modules cannot be bundled. */
+  /**
+   * @returns the last bundle while no module in it is different.
+   * @throws Error with the reason where the modules cannot be bundled.
+   */
   async build(): Promise<Bundle> {
+    const last = this.#last;
+    if (last !== undefined && this.#areCurrent(last.states)) return last;
+    this.#last = undefined;
+    this.#seen.clear();
     this.#builds += 1;
     const folder = path.join(this.#folder, String(this.#builds));
     mkdirSync(folder, { recursive: true });
@@ -83,8 +99,24 @@ export class Bundler {
       `await Promise.allSettled(${JSON.stringify([...names])}.map((name) => import(name)));\n`,
     );
     const files = this.#modules.map((module, index) => [module, path.join(folder, `module${index}.mjs`)]);
-    const inputs = new Set(Object.keys(metafile.inputs).map((file) => path.resolve(file)));
-    return { folder, files: Object.fromEntries(files), packages, inputs };
+    for (const input of Object.keys(metafile.inputs)) this.#see(path.resolve(input));
+    // A new file may be found before one that is in the bundle.
+    for (const file of [...this.#seen.keys()]) this.#see(path.dirname(file));
+    this.#last = { folder, files: Object.fromEntries(files), packages, states: new Map(this.#seen) };
+    return this.#last;
+  }
+
+  /** Records the state of a file before it is read. */
+  #see(file: string): void {
+    if (!this.#seen.has(file)) this.#seen.set(file, this.#stateOf(file));
+  }
+
+  #areCurrent(states: ReadonlyMap<string, string>): boolean {
+    return [...states].every(([file, state]) => this.#stateOf(file) === state);
+  }
+
+  #stateOf(file: string): string {
+    return this.#textOf(file) ?? this.#states.of(file);
   }
 
   /** @returns where the file of the bundle is. Absolute. */
@@ -131,6 +163,7 @@ function modulesOf(
   manifest: string | undefined,
   settings: LoaderSettings,
   textOf: (module: string) => string | undefined,
+  onRead: (file: string) => void,
 ): Plugin {
   return {
     name: 'modules',
@@ -152,6 +185,7 @@ function modulesOf(
           return { contents: allOf(source), loader: 'js', resolveDir: path.dirname(file) };
         if (manifestIn(path.dirname(file)) !== manifest || /\.c[jt]s$/.test(file))
           return { contents: allOf(pathToFileURL(file).href), loader: 'js' };
+        onRead(file);
         const text = textOf(file) ?? readFileSync(file, 'utf8');
         if (COMPUTED_IMPORT.test(text))
           return { errors: [{ text: `${file} imports a module by a computed name` }] };

@@ -120,8 +120,13 @@ export function servedWorkflows(
           : {
               tool: {
                 name,
-                inputSchema: memo.inputSchema(graph),
-                output: memo.output.get(graph, environment, () => outputShapeOf(graph, environment)),
+                // A server that has just started has no client yet.
+                get inputSchema() {
+                  return memo.inputSchema(graph);
+                },
+                get output() {
+                  return memo.output.get(graph, environment, () => outputShapeOf(graph, environment));
+                },
                 ...listedAs(ownProperty(registry.workflows, graph.name)),
               },
             };
@@ -163,20 +168,20 @@ function servedOf(
 
 /** What runs of a graph may need, apart from its tool. */
 export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 'tool' | 'earlier'> {
+  const nodes = nodesWithTasks(graph);
   const isPrivate = (node: Node) => {
     const entry = isServerCall(node) ? ownProperty(tools, node.tool) : undefined;
     return entry !== undefined && isPrivateTool(entry);
   };
   return {
     isExposed: isOffered(graph, 'prompt') || isOffered(graph, 'tool'),
-    asks: hasNode(graph, ({ kind }) => kind === 'ask'),
-    needsAgent: hasNode(graph, isForAgent),
-    hasChildren: hasNode(graph, (node) => node.kind === 'foreach' && node.agent !== undefined),
-    canWait: hasNode(graph, (node) => kinds[node.kind].waits || isForAgent(node)),
+    asks: nodes.some(({ kind }) => kind === 'ask'),
+    needsAgent: nodes.some(isForAgent),
+    hasChildren: nodes.some((node) => node.kind === 'foreach' && node.agent !== undefined),
+    canWait: nodes.some((node) => kinds[node.kind].waits || isForAgent(node)),
     isTask: graph.task === true,
     // The reader of a conversation supplies values itself, with the calls that follow.
-    outlastsRequest: hasNode(
-      graph,
+    outlastsRequest: nodes.some(
       (node) =>
         (kinds[node.kind].waits && !(node.kind === 'ask' && node.mode === 'model')) ||
         isForAgent(node) ||
@@ -188,11 +193,6 @@ export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 
 /** Whether a node is work for the agent that called, or for others that it starts. */
 function isForAgent(node: Node): boolean {
   return node.executor === 'client' || (node.kind === 'foreach' && node.agent !== undefined);
-}
-
-/** Whether a workflow, or one that it runs, has such a node. */
-function hasNode(graph: Graph, isSuch: (node: Node) => boolean): boolean {
-  return nodesWithTasks(graph).some(isSuch);
 }
 
 /** The names of the tools of workflows, or everything that is wrong with them. */

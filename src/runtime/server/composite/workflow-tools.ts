@@ -28,12 +28,11 @@ export interface WorkflowToolsOptions extends WorkflowCallsOptions {
  * lists its tools without it.
  */
 export class WorkflowTools {
-  /** In the order of names, the tools that look after runs last. */
-  readonly listings: readonly ToolListing[];
   readonly runTools: readonly RunTool[];
   readonly #options: WorkflowToolsOptions;
   readonly #byTool: ReadonlyMap<string, OfferedWorkflow>;
   readonly #names: ReadonlySet<string>;
+  #listings: readonly ToolListing[] | undefined;
   #calls: Promise<WorkflowCalls> | undefined;
 
   constructor(options: WorkflowToolsOptions) {
@@ -47,14 +46,18 @@ export class WorkflowTools {
     ]);
     if (options.debug && needed.size > 0) needed.add('get_workflow_state');
     this.runTools = RUN_TOOLS.filter((name) => needed.has(name));
-    this.listings = [
-      ...own.flatMap((name) => {
-        const workflow = this.#byTool.get(name);
-        return workflow === undefined ? [] : [listingOf(workflow, options.describe)];
-      }),
+    this.#names = new Set([...own, ...this.runTools]);
+  }
+
+  /** In the order of names, the tools that look after runs last. */
+  get listings(): readonly ToolListing[] {
+    const { describe } = this.#options;
+    const workflows = [...this.#byTool].sort(([one], [other]) => (one < other ? -1 : 1));
+    this.#listings ??= [
+      ...workflows.map(([, workflow]) => listingOf(workflow, describe)),
       ...this.runTools.map((name) => ({ ...runTools[name], ...executionOf(this.taskSupportOf(name)) })),
     ];
-    this.#names = new Set(this.listings.map(({ name }) => name));
+    return this.#listings;
   }
 
   get names(): Iterable<string> {
