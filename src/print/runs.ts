@@ -26,13 +26,20 @@ function waitsText({
   missing_capabilities = [],
 }: Pick<ListedRun, 'waits_for' | 'missing_capabilities'>): string {
   const all = [
-    ...missing_capabilities.map(({ kind, name }) => `a server with ${kind} ${name}`),
+    ...missing_capabilities.map(needText),
     ...waits_for.map(({ for: what, of, until }) =>
       what === 'time' ? `${until} (${of})` : `${what} ${of}${until === undefined ? '' : ` until ${until}`}`,
     ),
   ];
   const more = all.length > MOST_WAITS ? [`and ${all.length - MOST_WAITS} more`] : [];
   return singleLine([...all.slice(0, MOST_WAITS), ...more].join(', '));
+}
+
+/** What a run needs that is not there. */
+export function needText({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return kind === 'worker'
+    ? `a worker of the queue ${name}: start \`stepwright worker\``
+    : `a server with ${kind} ${name}`;
 }
 
 const MOST_WAITS = 3;

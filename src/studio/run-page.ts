@@ -6,6 +6,7 @@ import { type Chart, chartOf } from '../print/chart/chart.js';
 import { shownStates } from '../print/chart/page.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
+import { needText } from '../print/runs.js';
 import { Html, html, json, members, type Part, picture, status, time, type View } from './html.js';
 import type { OpenRun } from './run-source.js';
 
@@ -109,10 +110,7 @@ function waits(run: OpenRun, view: RunView, options: RunPageOptions): Html {
           html`<li class="card"><p>${stepLink(step_id)} tries again${until !== undefined && html` at ${time(until)}`}</p></li>`,
       ),
     ...running.map((step) => html`<li class="card busy"><p>${stepLink(step)} is running</p></li>`),
-    ...run.missing.map(
-      ({ kind, name }) =>
-        html`<li class="card"><p>Waits for a server that has the ${kind} <code>${name}</code></p></li>`,
-    ),
+    ...run.missing.map((need) => html`<li class="card"><p>Waits for ${needText(need)}</p></li>`),
   ];
   if (cards.length === 0) return html``;
   return html`<h2>Now</h2><ul class="cards">${cards}</ul>`;

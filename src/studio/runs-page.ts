@@ -1,4 +1,5 @@
 import { defined } from '../graph/defined.js';
+import { needText } from '../print/runs.js';
 import { type ListedRow, shownState } from '../runtime/runs/store/reader.js';
 import { Html, html, type Part, status, time, type View } from './html.js';
 import type { RunPage, RunQuery } from './run-source.js';
@@ -94,7 +95,7 @@ function table({ rows, next, isCut }: RunPage, query: RunQuery): Html {
 
 function row({ ref, workflow, state, owner, startedAt, endedAt, waits, missing }: ListedRow): Html {
   const pending = [
-    ...missing.map(({ kind, name }) => html`a server with ${kind} <code>${name}</code>`),
+    ...missing.map((need) => html`${needText(need)}`),
     ...waits.map(({ for: what, of, until }) =>
       what === 'time' && until !== undefined
         ? html`${time(until)} <span class="soft">${of}</span>`

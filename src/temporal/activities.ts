@@ -18,8 +18,9 @@ export function activitiesOf(
   {
     calls,
     telemetry,
+    resultFailure,
     limit,
-  }: Pick<RunStoreOptions, 'calls' | 'telemetry'> & { readonly limit: PayloadLimit },
+  }: Pick<RunStoreOptions, 'calls' | 'telemetry' | 'resultFailure'> & { readonly limit: PayloadLimit },
   { CompleteAsyncError, Context }: Sdk,
 ): Activities {
   const inContext = async <Outcome extends ToolOutcome | ResourceOutcome | EvaluationOutcome>(
@@ -83,6 +84,7 @@ export function activitiesOf(
       }),
     evaluate: ({ function: reference, args, ...call }) =>
       inContext(call, async (context) => fitting(await calls.evaluate(reference, args, context))),
+    checkResult: async ({ tool, value }) => resultFailure?.(tool, value) ?? null,
     recordFacts: async (digests) => digests,
   };
 }

@@ -56,6 +56,8 @@ export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId
   readonly left?: LeftRun;
   /** Whether a call has its whole limit when a worker takes it. Missing for runs of earlier versions. */
   readonly limitsCalls?: true;
+  /** Whether values in the place of results are checked. Missing for runs of earlier versions. */
+  readonly checksResults?: true;
   /** Whether its status is a search attribute in Temporal. Default: false. */
   readonly isSearchable?: true;
   /** How large a value that leaves the workflow may be, in bytes of JSON. Default: no limit. */
@@ -254,6 +256,8 @@ export interface Activities {
   evaluate(
     call: RemoteCall & { readonly function: FunctionReference; readonly args: readonly Json[] },
   ): Promise<EvaluationOutcome>;
+  /** Why a value cannot be what a tool returned. Null where it can. */
+  checkResult(result: { readonly tool: string; readonly value: Json }): Promise<Failure | null>;
   /** Returns its argument, which Temporal records. */
   recordFacts(digests: readonly string[]): Promise<readonly string[]>;
 }

@@ -48,7 +48,7 @@ export class RunClient {
   readonly #sdk: Sdk['client'];
   readonly #connection: Connection;
   readonly #client: Client;
-  readonly #taskQueue: string;
+  readonly taskQueue: string;
   readonly #limit: PayloadLimit;
   readonly #isSearchable: boolean;
 
@@ -61,7 +61,7 @@ export class RunClient {
     this.#sdk = sdk;
     this.#connection = connection;
     this.#client = client;
-    this.#taskQueue = taskQueue;
+    this.taskQueue = taskQueue;
     this.#limit = limit;
     this.#isSearchable = isSearchable;
   }
@@ -105,7 +105,7 @@ export class RunClient {
       workflowId: workflowIdOf(run.run),
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      taskQueue: this.#taskQueue,
+      taskQueue: this.taskQueue,
       args: [run],
       ...this.#shownOf(memo),
       staticSummary: summary,
@@ -242,7 +242,7 @@ export class RunClient {
   async *list({ isOpen, status: state, ...memo }: RunFilter = {}): AsyncGenerator<RemoteExecution> {
     const status = isOpen === undefined ? '' : ` AND ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`;
     // A run that has continued in another workflow is that one.
-    const type = `WorkflowType = '${WORKFLOW_TYPE}' AND TaskQueue = ${JSON.stringify(this.#taskQueue)}`;
+    const type = `WorkflowType = '${WORKFLOW_TYPE}' AND TaskQueue = ${JSON.stringify(this.taskQueue)}`;
     const attributes = this.#isSearchable ? searchConditionOf(defined({ ...memo, status: state })) : '';
     const query = `${type} AND ExecutionStatus != 'ContinuedAsNew'${status}${attributes}`;
     const conditions = Object.entries(memo) as [keyof typeof memo, string][];
@@ -273,7 +273,7 @@ export class RunClient {
     const { pollers } = await this.#within(0, () =>
       this.#connection.workflowService.describeTaskQueue({
         namespace: this.#client.options.namespace,
-        taskQueue: { name: this.#taskQueue },
+        taskQueue: { name: this.taskQueue },
         taskQueueType: WORKFLOW_QUEUE,
       }),
     );
@@ -289,7 +289,7 @@ export class RunClient {
         this.#client.workflow.start<Interpreter>(WORKFLOW_TYPE, {
           ...{
             workflowId: workflowIdOf(run.run),
-            taskQueue: this.#taskQueue,
+            taskQueue: this.taskQueue,
             args: [this.#searchable(run)],
             ...this.#shownOf(memo),
           },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RunStoreSource } from '../runtime/runs/run-stores.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import type { ServerSettings } from '../runtime/server/options.js';
@@ -29,11 +30,11 @@ export async function startWorker<R extends Registry>(
   ...[options]: WithFactories<R, ServerSettings & { readonly store: RunStoreSource | `temporal://${string}` }>
 ): Promise<StartedWorker> {
   const { store } = (options ?? {}) as { readonly store?: RunStoreSource | `temporal://${string}` };
-  const own = typeof store === 'string' ? sourceOf(resolveOptions(store)) : store;
+  const named = typeof store === 'string' ? sourceOf(resolveOptions(store)) : store;
   let runs: TemporalRunStore | undefined;
   const source: RunStoreSource = {
     open(of) {
-      const opened = own?.open(of);
+      const opened = named?.open(of);
       if (!(opened instanceof TemporalRunStore))
         throw new StoreError('unsupported', String(store), `a worker needs the option 'store': ${FORM}`);
       // A store that servers and workers share may say that servers execute no runs.
@@ -42,9 +43,15 @@ export async function startWorker<R extends Registry>(
       return opened;
     },
   };
-  const server = untypedServer(registry, { ...options, store: source });
+  // It serves no clients: no other process reads what it would seal, and a warning of a missing key would be untrue.
+  const { questions: own } = (options ?? {}) as ServerSettings;
+  const questions = { ...own, key: own?.key ?? randomUUID() };
+  const server = untypedServer(registry, { ...options, store: source, questions });
   await server.start();
-  const worker = await runs?.worker;
+  const worker = await runs?.worker?.catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
   return { ended: worker?.ended ?? Promise.resolve(), stop: () => server.stop() };
 }
 

@@ -237,8 +237,15 @@ class TemporalReader implements StoreReader {
     const hasWorker = pinnedTo === undefined ? workers.length > 0 : workers.includes(pinnedTo);
     const waits = hasWorker ? await this.#client.show(workflowId, 'waits').catch(() => undefined) : undefined;
     return waits === undefined
-      ? { ...row, state: 'waiting', waits: [], missing: [workerFor(execution)] }
+      ? { ...row, state: 'waiting', waits: [], missing: [this.#workerFor(execution, workers)] }
       : { ...row, ...waits };
+  }
+
+  /** What a run needs that no worker shows. @param workers those that poll the queue; see {@link RunClient.workers}. */
+  #workerFor({ pinnedTo, memo: { version = '' } }: RemoteExecution, workers: readonly string[]): Capability {
+    return pinnedTo === undefined && workers.length === 0
+      ? { kind: 'worker', name: this.#client.taskQueue }
+      : { kind: 'engine', name: pinnedTo ?? `stepwright ${version}` };
   }
 
   async find(name: string): Promise<readonly StoredHead[]> {
@@ -280,9 +287,12 @@ class TemporalReader implements StoreReader {
     const execution = await this.#client.describe(workflowId);
     if (execution === undefined)
       throw new StoreError('unsupported', this.#name, 'the run was removed meanwhile');
-    const stored = await this.#client.show(workflowId, 'stored_run').catch((error: unknown) => {
-      const worker = workerFor(execution).name;
-      const why = `no worker shows the run (${thrownText(error)}): start one of ${worker}, with \`stepwright worker\``;
+    const stored = await this.#client.show(workflowId, 'stored_run').catch(async (error: unknown) => {
+      const { kind, name } = this.#workerFor(execution, await this.#client.workers());
+      const why =
+        kind === 'worker'
+          ? `no worker polls the task queue '${name}': start \`stepwright worker\``
+          : `no worker shows the run (${thrownText(error)}): start one of ${name}, with \`stepwright worker\``;
       throw new StoreError('unsupported', this.#name, why, error);
     });
     if (stored === undefined)
@@ -352,9 +362,4 @@ function headOf({ memo }: RemoteExecution, { loaded }: StoredRemoteRun): StoredH
   const { run: id, seq, graphHash: graph, rows } = loaded;
   const isDone = rows.some((row) => row.table === 'run' && isOver(row.row.status));
   return { n: numberOf(memo), id, seq, graph, holder: isDone ? null : 'temporal' };
-}
-
-/** What a run needs that no worker shows. */
-function workerFor({ pinnedTo, memo: { version = '' } }: RemoteExecution): Capability {
-  return { kind: 'engine', name: pinnedTo ?? `stepwright ${version}` };
 }

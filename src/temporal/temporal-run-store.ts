@@ -33,6 +33,7 @@ import { secretsRefusal } from '../runtime/runs/run-stores.js';
 import { recorded } from '../runtime/runs/store/host-rows.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { RunMask } from '../runtime/secrets/run-mask.js';
+import { thrownText } from '../runtime/tools/exceptions.js';
 import { runRef } from '../runtime/tools/port.js';
 import { planLines } from '../runtime/trace/kinds.js';
 import type { ResolvedOptions } from './options.js';
@@ -51,8 +52,9 @@ type NextStepOf = Parameters<RunStore['nextStep']>;
 export class TemporalRunStore implements RunStore {
   readonly #temporal: ResolvedOptions;
   readonly #options: RunStoreOptions;
-  /** Whether it executes runs too, once it is open. */
+  /** Whether it executes runs too. */
   isWorker: boolean;
+  readonly #closed = new AbortController();
   #connecting: Promise<RunClient> | undefined;
   #worker: Promise<RunningWorker> | undefined;
 
@@ -63,14 +65,25 @@ export class TemporalRunStore implements RunStore {
   }
 
   async open(): Promise<void> {
-    const client = await this.#client();
+    await this.#client();
+  }
+
+  /** Begins to start the worker of this process. Requests wait until it is ready. */
+  async resumeAll(): Promise<void> {
     if (!this.isWorker) return;
+    this.#worker ??= this.#startWorker();
+    this.#worker.catch((error: unknown) => {
+      if (this.#closed.signal.aborted) return;
+      const text = `This process executes no runs, since its worker cannot start: ${thrownText(error)}`;
+      this.#options.log(text, { event: 'store.failed', level: 'error' });
+    });
+  }
+
+  async executing(): Promise<void> {
     try {
-      await this.#startWorker();
+      await this.#worker;
     } catch (error) {
-      this.#connecting = undefined;
-      await client.close();
-      throw error;
+      if (!this.#closed.signal.aborted) throw error;
     }
   }
 
@@ -196,6 +209,7 @@ export class TemporalRunStore implements RunStore {
   }
 
   async close(): Promise<void> {
+    this.#closed.abort();
     const [opened, connecting] = [this.#worker, this.#connecting];
     this.#worker = undefined;
     this.#connecting = undefined;
@@ -208,23 +222,25 @@ export class TemporalRunStore implements RunStore {
     }
   }
 
-  #client(): Promise<RunClient> {
+  async #client(): Promise<RunClient> {
     this.#connecting ??= RunClient.connect(this.#temporal).catch((error: unknown) => {
       // A later request tries again.
       this.#connecting = undefined;
       throw error;
     });
-    return this.#connecting;
+    const client = await this.#connecting;
+    await this.#worker;
+    return client;
   }
 
-  async #startWorker(): Promise<void> {
+  async #startWorker(): Promise<RunningWorker> {
     const { startWorkerOf } = await import('./worker.js');
-    this.#worker ??= startWorkerOf(this.#temporal, this.#options);
-    await this.#worker.catch(async (error: unknown) => {
-      this.#worker = undefined;
-      if (error instanceof StoreError) throw error;
+    try {
+      return await startWorkerOf(this.#temporal, this.#options, this.#closed.signal);
+    } catch (error) {
+      if (error instanceof StoreError || this.#closed.signal.aborted) throw error;
       throw await unreachableStore(this.#temporal, error);
-    });
+    }
   }
 
   /** The caller's run, where an operator has terminated its workflow in Temporal. */
@@ -298,6 +314,7 @@ export class TemporalRunStore implements RunStore {
       ...(Object.keys(trace).length === 0 ? {} : { trace }),
       privateTools: names.filter((name) => isPrivate?.(name) === true),
       limitsCalls: true,
+      checksResults: true,
       maxEvents: this.#temporal.maxEvents,
       leaseMs: limits?.leaseMs ?? FILE_LIMITS.leaseMs,
     };

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import { defined } from '../graph/defined.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
@@ -34,17 +35,23 @@ const COMPUTING = { isolateExecutionTimeout: 60_000 };
 /** How long calls in flight may take when a worker is stopped, in ms. The SDK would abort them at once. */
 const GRACE_MS = 30_000;
 
-/** Starts a worker in this process. Resolves when it is ready. */
+/**
+ * Starts a worker in this process. Resolves when it is ready.
+ *
+ * @param stopped rejects with its reason while the interpreter is bundled, which takes seconds.
+ */
 export async function startWorkerOf(
   { address, namespace, taskQueue, worker, dataConverter, bundlePath, ...connecting }: ResolvedOptions,
-  options: Pick<RunStoreOptions, 'calls' | 'log' | 'telemetry'>,
+  options: Pick<RunStoreOptions, 'calls' | 'log' | 'resultFailure' | 'telemetry'>,
+  stopped: AbortSignal,
 ): Promise<RunningWorker> {
   const [sdk, activity] = await Promise.all([loadSdk('worker'), loadSdk('activity')]);
   useLog(sdk, options.log);
   const { tls, apiKey, metadata } = connecting;
-  const workflowBundle = await (bundlePath === undefined
-    ? bundleInterpreter(sdk)
-    : writtenBundle(bundlePath));
+  const workflowBundle = await Promise.race([
+    bundlePath === undefined ? bundleInterpreter(sdk) : writtenBundle(bundlePath),
+    once(stopped, 'abort').then(() => stopped.throwIfAborted() as never),
+  ]);
   const connection = await sdk.NativeConnection.connect({ address, ...defined({ tls, apiKey, metadata }) });
   try {
     const limit = await PayloadLimit.of(connection, { namespace, ...defined({ dataConverter }) });

@@ -25,7 +25,7 @@ describeTemporal('two answers at once', () => {
       return ok(null);
     },
   });
-  beforeAll(() => host.store.open?.());
+  beforeAll(() => host.open());
 
   test(
     `are accepted once, in ${PAIRS} runs`,
@@ -57,7 +57,7 @@ describeTemporal('the history of a run', () => {
   const host = new TemporalHost();
   let client: Client;
   beforeAll(async () => {
-    await host.store.open?.();
+    await host.open();
     const connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
     client = new Client({ connection });
     return () => connection.close();
@@ -123,7 +123,7 @@ describeTemporal('the history of a run', () => {
 
 describeTemporal('more answers at once than Temporal lets wait in one workflow', () => {
   const host = new TemporalHost({ 'tool-slow': async () => ok(await delay(1_000, true)) });
-  beforeAll(() => host.store.open?.());
+  beforeAll(() => host.open());
 
   test('all take effect', { timeout: 90_000 }, async () => {
     const names = Array.from({ length: 15 }, (_, index) => `p${index}`);

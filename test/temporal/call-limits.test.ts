@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
+import { runs as operate } from '../../src/cli/commands/runs/store.fixture.js';
 import { body, parallel } from '../../src/runtime/engine/constructs.fixture.js';
 import { again, call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
 import type { RunStoreOptions } from '../../src/runtime/runs/journal-run-store.js';
 import { ok, type Tool } from '../../src/runtime/runs/store.fixture.js';
+import { runRef } from '../../src/runtime/tools/port.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
 describeTemporal('the limit of a call', () => {
@@ -25,7 +27,7 @@ describeTemporal('the limit of a call', () => {
     },
     { worker: { maxConcurrentActivityTaskExecutions: 1 } },
   );
-  beforeAll(() => host.store.open?.());
+  beforeAll(() => host.open());
 
   test('does not count the time in which no worker takes it', async () => {
     const slow = call('slow', {}, { tool: 'tool-slow' });
@@ -57,11 +59,11 @@ describeTemporal('the limit of a call', () => {
 
 describeTemporal('a worker that is stopped while it makes calls', () => {
   const keys: Record<string, (string | undefined)[]> = { keyed: [], plain: [], stubborn: [] };
-  const late: Tool = async (_input, { signal }) => {
-    await delay(2_000, undefined, { signal });
-    return ok('late');
-  };
   const hosts = (taskQueue: string, shutdownGraceTime?: number) => {
+    const late: Tool = async (_input, { signal }) => {
+      await delay(shutdownGraceTime === undefined ? 2_000 : 20_000, undefined, { signal });
+      return ok('late');
+    };
     let isFirst = true;
     const counted =
       (name: string, first: Tool): Tool =>
@@ -78,6 +80,8 @@ describeTemporal('a worker that is stopped while it makes calls', () => {
     const run: Partial<RunStoreOptions> = {
       toolSafety: (tool) => (tool === 'tool-plain' ? 'none' : 'key'),
       limits: { leaseMs: 1_000 },
+      resultFailure: (_, value) =>
+        typeof value === 'string' ? undefined : { code: 'E_OUTPUT_SCHEMA', message: 'it returns a text' },
     };
     const worker = shutdownGraceTime === undefined ? {} : { worker: { shutdownGraceTime } };
     const first = new TemporalHost(tools, { ...worker, taskQueue, run });
@@ -85,7 +89,7 @@ describeTemporal('a worker that is stopped while it makes calls', () => {
     const replace = async () => {
       await first.store.close?.();
       isFirst = false;
-      await second.store.open?.();
+      await second.open();
     };
     return { first, second, replace };
   };
@@ -95,7 +99,7 @@ describeTemporal('a worker that is stopped while it makes calls', () => {
 
   test('returns what they do within its grace', async () => {
     const { first, second, replace } = hosts('stopped-in-grace');
-    await first.store.open?.();
+    await first.open();
     const runs = await Promise.all(
       ['keyed', 'plain'].map((name) => first.start(calls(name), {}, { answerMs: 500 })),
     );
@@ -108,13 +112,19 @@ describeTemporal('a worker that is stopped while it makes calls', () => {
   test('loses those that are longer: they are made again with their keys, or their runs pause', async () => {
     for (const name of all) keys[name] = [];
     const { first, second, replace } = hosts('stopped-after-grace', 100);
-    await first.store.open?.();
+    await first.open();
     const runs = await Promise.all(all.map((name) => first.start(calls(name), {}, { answerMs: 500 })));
     await replace();
     const shown = (name: string) => () => second.get(runs[all.indexOf(name)]?.workflow_id ?? '');
     for (const name of ['keyed', 'stubborn'])
       await expect.poll(shown(name)).toMatchObject({ status: 'completed', result: 'again' });
     await expect.poll(shown('plain')).toMatchObject({ paused_steps: [{ step_id: 'plain' }] });
+    const paused = runRef(runs[all.indexOf('plain')]?.workflow_id ?? '');
+    const at = `temporal://${inject('temporalAddress')}/default?taskQueue=${second.taskQueue}`;
+    const happened = (value: string) => operate('answer', paused, 'happened', value, '--store', at);
+    expect(await happened('7')).toMatchObject({ code: 1, err: expect.stringContaining('it returns a text') });
+    expect(await happened('"by hand"')).toMatchObject({ code: 0 });
+    await expect.poll(shown('plain')).toMatchObject({ status: 'completed', result: 'by hand' });
     expect(keys.plain).toHaveLength(1);
     for (const name of ['keyed', 'stubborn']) {
       expect(keys[name]).toHaveLength(2);

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Connection } from '@temporalio/client';
 import { afterAll, expect, inject, test } from 'vitest';
 import { nightlyTest } from '../nightly.js';
@@ -23,9 +24,19 @@ import { Books } from '${APPROVAL}books.js';
 import { PayExpense, ReleaseBudget, ReserveBudget } from '${APPROVAL}tools.js';
 export { registry } from '${APPROVAL}generated/approval.registry.js';
 const books = new Books(new URL('books.jsonl', import.meta.url).pathname);
+const slow = (tool) => ({
+  async execute(input, context) {
+    console.error('a call begins');
+    await new Promise((resolve) => setTimeout(resolve, Number(process.env.CALL_MS)));
+    console.error('a call ends');
+    return tool.execute(input, context);
+  },
+});
+const reserve = new ReserveBudget(books);
 export default {
+  onStop: () => console.error('onStop'),
   tools: {
-    'reserve-budget': () => new ReserveBudget(books),
+    'reserve-budget': () => (process.env.CALL_MS ? slow(reserve) : reserve),
     'release-budget': () => new ReleaseBudget(books),
     'pay-expense': () => new PayExpense(books),
   },
@@ -87,6 +98,7 @@ describeTemporal('commands on Temporal', () => {
       child.once('exit', () => reject(new Error(stderr)));
     });
     await ready;
+    expect(stderr).not.toContain('questions.key');
     return child;
   }
 
@@ -134,6 +146,41 @@ describeTemporal('commands on Temporal', () => {
     expect(await once(second, 'exit')).toEqual([0, null]);
     await client.close();
   });
+
+  nightlyTest(
+    'a server with its own worker that gets SIGTERM in a call responds, and calls `onStop` after the call',
+    async () => {
+      const own = store.replace('worker=false', 'worker=true').replace('taskQueue=', 'taskQueue=own-');
+      const child = spawn(process.execPath, [...CLI, 'serve', spec, '--http', '--port', '0', ...registry], {
+        env: { ...env, STEPWRIGHT_STORE: own, CALL_MS: '3000' },
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      processes.push(child);
+      let stderr = '';
+      child.stderr.on('data', (chunk: Buffer) => {
+        stderr += chunk.toString();
+      });
+      const says = async (words: RegExp) => {
+        await expect.poll(() => stderr, { timeout: 60_000 }).toMatch(words);
+        return words.exec(stderr)?.[1] ?? '';
+      };
+      const client = new Client({ name: 'test', version: '1.0.0' });
+      const url = new URL(await says(/serving MCP at (\S+);/));
+      await client.connect(new StreamableHTTPClientTransport(url));
+      const call = client.callTool({ name: 'w_hold-budget', arguments: { amount: 12 } });
+      await says(/a call begins/);
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      expect((await call).structuredContent).toMatchObject({ status: 'waiting' });
+      expect(await ended).toEqual([0, null]);
+      expect(stderr.match(/a call begins|a call ends|onStop/g)).toEqual([
+        ...['a call begins', 'a call ends', 'onStop'],
+      ]);
+      await client.close();
+    },
+    120_000,
+  );
 
   // The server takes minutes to let the poll of a deleted namespace go.
   nightlyTest(

@@ -69,7 +69,7 @@ describeTemporal('a large graph', () => {
   test('and large results are a small part of the histories of their run', async () => {
     const connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
     try {
-      await host.store.open?.();
+      await host.open();
       const of = graph(
         chain(
           ...Array.from({ length: 40 }, (_, index) => call(`n${index}`, {}, { tool: 'tool-a' })),

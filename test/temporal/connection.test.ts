@@ -20,6 +20,7 @@ import { resolveOptions } from '../../src/temporal/options.js';
 import { unreachableStore } from '../../src/temporal/unreachable-store.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 import { describeTemporal, TemporalHost } from './host.js';
+import { opened } from './lanes.js';
 
 /** `UNAUTHENTICATED` of gRPC. */
 const UNAUTHENTICATED = '16';
@@ -94,7 +95,7 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
   test('has runs started and executed by a server with both', async () => {
     const store = temporal(options()).open(host.options);
     const create = vi.spyOn(Worker, 'create');
-    await store.open?.();
+    await opened(store);
     // On a busy machine 5 s pass in the midst of a task, and Node 20 ends the process.
     expect(create).toHaveBeenCalledWith(expect.objectContaining({ isolateExecutionTimeout: 60_000 }));
     create.mockRestore();
@@ -156,7 +157,9 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
     const bundlePath = join(folder, 'interpreter.js');
     if (text !== undefined) writeFileSync(bundlePath, text);
     const store = temporal({ ...options(), bundlePath }).open(host.options);
-    await expect(store.open?.()).rejects.toThrow(why);
+    await expect(opened(store)).rejects.toThrow(why);
+    await expect(store.list(ada)).rejects.toThrow(why);
+    expect(host.log.at(-1)).toMatch(why);
   });
 });
 

@@ -65,7 +65,7 @@ describeTemporal('a data converter that encrypts', () => {
     client = new Client({
       connection: await Connection.connect({ address: inject('temporalAddress') ?? '' }),
     });
-    await Promise.all([host.store.open?.(), plainHost.store.open?.()]);
+    await Promise.all([host.open(), plainHost.open()]);
     return () => client.connection.close();
   });
 

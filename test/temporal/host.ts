@@ -9,6 +9,7 @@ import type { RunStore, Waiter } from '../../src/runtime/runs/run-store.js';
 import { ada, envelopeIn, type Tool } from '../../src/runtime/runs/store.fixture.js';
 import { encodedLog } from '../../src/runtime/tools/log.js';
 import { type TemporalOptions, temporal } from '../../src/temporal/index.js';
+import { opened } from './lanes.js';
 
 const address = inject('temporalAddress');
 
@@ -57,6 +58,11 @@ export class TemporalHost {
       bundlePath: inject('temporalBundle'),
     }).open(this.options);
     afterAll(() => this.store.close?.());
+  }
+
+  /** Resolves when it executes runs. */
+  open(): Promise<void> {
+    return opened(this.store);
   }
 
   waiter(more: Partial<Waiter> = {}): Waiter {

@@ -1,11 +1,11 @@
-import { answerRun, type Shared, startRun, storeOf } from './lanes.js';
+import { answerRun, opened, type Shared, startRun, storeOf } from './lanes.js';
 
 // A process that a test kills. Arguments: `worker` or `client`, and what it shares with the test as JSON. A client starts
 // and answers runs, and writes a line for each response.
 
 const [role = '', shared = '{}'] = process.argv.slice(2);
 const store = storeOf(JSON.parse(shared) as Shared, role === 'worker');
-await store.open?.();
+await opened(store);
 process.stdout.write('ready\n');
 
 async function lane(): Promise<void> {

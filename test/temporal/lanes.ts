@@ -51,6 +51,13 @@ export function storeOf({ books: file, ...shared }: Shared, isWorker: boolean): 
   });
 }
 
+/** Opens a store. Resolves when its process executes runs, if it does. */
+export async function opened(store: RunStore): Promise<void> {
+  await store.open?.();
+  await store.resumeAll?.();
+  await store.executing?.();
+}
+
 /** Starts a run. Undefined where it is not known whether that took effect. */
 export async function startRun(store: RunStore): Promise<string | undefined> {
   const answer = await store.start({ owner: ada, graph: STEPS, input: {} }, WAITER).catch(() => undefined);

@@ -15,7 +15,7 @@ describeTemporal('a run that outgrows the history of a workflow', () => {
     },
     { maxEvents: 40 },
   );
-  beforeAll(() => host.store.open?.());
+  beforeAll(() => host.open());
 
   test('continues in another one, makes each call once, and takes answers as before', async () => {
     const count = (id: string) => call(id, {}, { tool: 'tool-count' });

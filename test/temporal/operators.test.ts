@@ -68,7 +68,7 @@ describeTemporal('an operator of runs on Temporal', () => {
   let client: Client;
 
   beforeAll(async () => {
-    await host.store.open?.();
+    await host.open();
     const connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
     client = new Client({ connection });
     return () => connection.close();
@@ -301,7 +301,7 @@ describeTemporal('an operator of runs on Temporal', () => {
     'sees which version of a worker a run waits for',
     async () => {
       const left = new TemporalHost({ 'tool-a': tool('a') });
-      await left.store.open?.();
+      await left.open();
       const { workflow_id: id } = await left.start(asking);
       await left.store.close?.();
       const name = store.replace(host.taskQueue, left.taskQueue);

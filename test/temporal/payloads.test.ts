@@ -30,7 +30,7 @@ describeTemporal('a value that Temporal does not take', () => {
     },
     { maxEvents: 25 },
   );
-  beforeAll(() => host.store.open?.());
+  beforeAll(() => host.open());
 
   const make = (id: string, megabytes: number) =>
     call(id, { megabytes: lit(megabytes) }, { tool: 'tool-make', compensate: undo('tool-undo') });
@@ -102,7 +102,7 @@ nightlyDescribe('values that Temporal does not take together', () => {
     'tool-copy': ({ text }) => ok(text ?? null),
     'tool-length': ({ text }) => ok(String(text).length),
   });
-  beforeAll(() => host.store.open?.());
+  beforeAll(() => host.open());
 
   test('are sent one after the other', async () => {
     const bodies = Object.fromEntries(

@@ -387,7 +387,7 @@ describeTemporal('random graphs', () => {
       `from %i on, %i of them ${name} come to the facts and results of the engine`,
       { timeout: 120_000 + 2_000 * Math.min(SLICE, most) },
       async (from, size) => {
-        await host.store.open?.();
+        await host.open();
         let next = from;
         const logs: Log[] = [];
         const faults: Error[] = [];

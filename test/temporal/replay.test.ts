@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vites
 import type { Graph } from '../../src/graph/model.js';
 import { ask, body, foreach, parallel, undo, wait } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../src/runtime/engine/graph.fixture.js';
-import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
+import { ada, broken, ok } from '../../src/runtime/runs/store.fixture.js';
 import { withCompression } from '../../src/temporal/compression.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
 import { importBuilt } from '../built-package.js';
@@ -41,16 +41,18 @@ const graphs: Readonly<Record<string, Graph>> = {
   ),
   cancelled: graph(chain(ask('sure'))),
   undone: graph(chain(call('a', {}, { compensate: undo('tool-a') }), ask('sure'))),
+  // Its client answers with a result, which a worker checks.
+  checked: graph(chain(call('a', {}, { tool: 'tool-fails' })), { task: true }),
 };
 
 describeTemporal('a replay', () => {
-  const host = new TemporalHost({ 'tool-a': () => ok(1) });
+  const host = new TemporalHost({ 'tool-a': () => ok(1), 'tool-fails': () => broken('it is out of paper') });
   let client: Client;
   beforeAll(async () => {
     client = new Client({
       connection: await Connection.connect({ address: inject('temporalAddress') ?? '' }),
     });
-    await host.store.open?.();
+    await host.open();
     return () => client.connection.close();
   });
 
@@ -68,7 +70,8 @@ describeTemporal('a replay', () => {
     test('comes to the same commands', async () => {
       if (!existsSync(file) && process.env.CI !== 'true') {
         const isCancelled = name === 'undone' || name === 'cancelled';
-        const how = name === 'answer' ? 'answer' : isCancelled ? 'cancel' : undefined;
+        const isAnswered = name === 'answer' || name === 'checked';
+        const how = isAnswered ? 'answer' : isCancelled ? 'cancel' : undefined;
         writeFileSync(file, History.encode(await historyOf(of, how)).finish());
       }
       await replay(History.decode(readFileSync(file)));

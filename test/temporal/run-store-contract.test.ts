@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import { runStoreContract } from '../../src/runtime/runs/run-store-contract.fixture.js';
 import { type TemporalOptions, temporal } from '../../src/temporal/index.js';
 import { describeTemporal } from './host.js';
+import { opened } from './lanes.js';
 
 const variants: Readonly<Record<string, TemporalOptions>> = {
   'on Temporal': {},
@@ -16,7 +17,7 @@ for (const [name, more] of Object.entries(variants)) {
       ...{ ...more, address: inject('temporalAddress') ?? '', taskQueue: `contract-${randomUUID()}` },
       bundlePath: inject('temporalBundle'),
     }).open(options);
-    await store.open?.();
+    await opened(store);
     return store;
   };
   runStoreContract(name, open, describeTemporal);

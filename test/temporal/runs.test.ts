@@ -49,7 +49,7 @@ describeTemporal('a run that is cancelled', () => {
   const host = new TemporalHost({ 'tool-a': tool }, { dataConverter: { payloadCodecs: [codec] } });
   beforeAll(async () => {
     connection = await Connection.connect({ address: inject('temporalAddress') ?? '' });
-    await host.store.open?.();
+    await host.open();
   });
   afterAll(() => connection.close());
 
@@ -67,7 +67,7 @@ describeTemporal('a run that is cancelled', () => {
 
 describeTemporal('in the web page of Temporal', () => {
   const host = new TemporalHost();
-  beforeAll(() => host.store.open?.());
+  beforeAll(() => host.open());
 
   test.each([
     ['the description and steps of a workflow', 'Ask first', /^Ask first\n\n1\. .+ {2}\n2\. /],
@@ -116,11 +116,11 @@ describeNightly('workers of a deployment that pins runs', () => {
             .then(() => 'set', String),
         )
         .toBe('set');
-    await first.store.open?.();
+    await first.open();
     await setCurrent('1');
     const asking = graph(chain(ask('sure')));
     const { workflow_id: id } = await first.start(asking);
-    await second.store.open?.();
+    await second.open();
     await setCurrent('2');
     await first.store.close?.();
     const { workflow_id: later } = await second.start(asking);
@@ -134,7 +134,7 @@ describeNightly('workers of a deployment that pins runs', () => {
     await expect
       .poll(list, { timeout: 40_000 })
       .toContainEqual(expect.objectContaining({ run: runRef(id), missing_capabilities: needed }));
-    await again.store.open?.();
+    await again.open();
     expect((await again.submit(id, true)).status).toBe('completed');
     await connection.close();
   }, 90_000);

@@ -19,7 +19,7 @@ describeTemporal('search attributes of runs', () => {
   const store = `temporal://${address}/default?taskQueue=${host.taskQueue}`;
   let client: Client;
   beforeAll(async () => {
-    await host.store.open?.();
+    await host.open();
     client = new Client({ connection: await Connection.connect({ address }) });
     return () => client.connection.close();
   });
@@ -67,7 +67,7 @@ describeTemporal('a namespace without search attributes', () => {
   const later = new TemporalHost(tools, { namespace, taskQueue, worker: false });
   beforeAll(async () => {
     await createNamespace(address, namespace);
-    await host.store.open?.();
+    await host.open();
   }, 30_000);
 
   const listed = async (of: TemporalHost) =>

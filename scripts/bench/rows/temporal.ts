@@ -96,6 +96,8 @@ async function openStore(options: TemporalOptions): Promise<Contestant> {
     newRunId: () => randomUUID().replaceAll('-', ''),
   });
   await store.open?.();
+  await store.resumeAll?.();
+  await store.executing?.();
   const graphs = new Map<string, Graph>();
   return {
     async run(name, count) {

@@ -111,6 +111,8 @@ export function runStoreContract(
         schemas: new SchemaCompiler(),
         secretInputs: () => [],
         toolSafety: (tool) => (tool === 'tool-second' ? 'key' : 'none'),
+        resultFailure: (_, value) =>
+          value === 'wrong' ? { code: 'E_OUTPUT_SCHEMA', message: 'no tool returns that' } : undefined,
         log: () => {},
         newRunId: () => randomBytes(16).toString('hex'),
         limits: { leaseMs: 1_000 },
@@ -265,6 +267,15 @@ export function runStoreContract(
         const half = await ada.answer(id, 'hello', 'right#1');
         expect(half).toMatchObject({ status: 'waiting', action: { action_id: 'left#1' } });
         expect(await ada.answer(id, false)).toMatchObject({ status: 'completed' });
+      });
+
+      test('takes the place of a result if its tool could have returned it', async () => {
+        const ada = client();
+        const steps = chain(call('fails'), done('out', step('fails')));
+        const { workflow_id: id, action } = await ada.start(graph(steps, { task: true }));
+        const submit = (result: Json) => ada.submit(id, { actionId: action?.action_id ?? '', result });
+        expect(codeOf(await submit('wrong'))).toBe('E_OUTPUT_SCHEMA');
+        expect(envelopeIn(await submit('right'))).toMatchObject({ status: 'completed', result: 'right' });
       });
 
       test('fails its step where the answer is an error', async () => {

@@ -57,6 +57,11 @@ export interface RunStore {
   openGraphs?(): Promise<readonly Graph[]>;
   /** Goes on with the runs of earlier processes. Default: there are none. */
   resumeAll?(): Promise<void>;
+  /**
+   * Resolves when this process executes runs, which may begin some time after `resumeAll`. Rejects with what keeps it from
+   * that. Default: it does.
+   */
+  executing?(): Promise<void>;
   /** Why it takes no run and no answer until the server starts again, as of now. Default: it takes them. */
   readonly fault?: Error | undefined;
   /** A secret of 256 bits that all processes with its runs share, if there is one. */

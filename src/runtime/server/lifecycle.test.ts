@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { memoryStore } from '../runs/run-stores.js';
+import { settle } from '../runs/store.fixture.js';
+import { emptyRegistry } from '../tools/registry.js';
 import { Lifecycle, type LifecycleHooks, ServerStartError } from './lifecycle.js';
+import { createServer } from './server.js';
 
 function lifecycleOf(hooks: LifecycleHooks): { readonly lifecycle: Lifecycle; readonly log: string[] } {
   const log: string[] = [];
@@ -59,4 +63,21 @@ test('a stop that fails or hangs is logged', async () => {
   await hanging.lifecycle.start();
   await hanging.lifecycle.stop(5);
   expect(hanging.log).toEqual(['`onStop` of the server did not finish within 5 ms']);
+});
+
+test('a server calls `onStop` after its store has closed, which waits for calls of its runs', async () => {
+  const order: string[] = [];
+  const close = async () => {
+    await settle();
+    order.push('runs');
+    throw new Error('its worker has ended');
+  };
+  const server = createServer(emptyRegistry, {
+    store: { open: (options) => Object.assign(memoryStore(options), { close }) },
+    onStop: () => void order.push('onStop'),
+    log: (text) => void order.push(text),
+  });
+  await server.start();
+  await server.stop();
+  expect(order.slice(-3)).toEqual(['runs', 'the store did not close: its worker has ended', 'onStop']);
 });

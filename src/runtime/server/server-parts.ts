@@ -10,6 +10,7 @@ import type { RunStoreOptions } from '../runs/journal-run-store.js';
 import type { RunStore } from '../runs/run-store.js';
 import { journalStore, memoryStore } from '../runs/run-stores.js';
 import { missingIn } from '../tools/capabilities.js';
+import { thrownText } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/instances.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -117,8 +118,13 @@ export class ServerParts {
   async stop(): Promise<void> {
     // What keeps them from being read was thrown to those who start the server.
     await this.#specs?.then((specs) => specs.stop()).catch(() => {});
+    // The store may wait for calls of its runs, which use what is released after it.
+    await this.runs
+      .close?.()
+      .catch((error: unknown) =>
+        this.settings.log(`the store did not close: ${thrownText(error)}`, { event: 'server.stop' }),
+      );
     await this.lifecycle.stop(this.settings.drainTimeoutMs);
-    await this.runs.close?.();
     await this.settings.upstream?.close();
   }
 

@@ -554,6 +554,10 @@ class RegistryServer implements StepwrightServer {
     return this.#parts.start();
   }
 
+  async executing(): Promise<void> {
+    await this.#runs.executing?.();
+  }
+
   async drain(): Promise<void> {
     await this.#parts.gate.drain(this.settings.drainTimeoutMs, this.#runs, this.settings.log);
     await this.stop();

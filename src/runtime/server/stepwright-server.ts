@@ -182,6 +182,8 @@ export interface StepwrightServer {
    *   when `specs` or `profiles` are malformed.
    */
   start(): Promise<void>;
+  /** Resolves when the server executes runs. Rejects with what keeps it from that after its start. @internal */
+  executing(): Promise<void>;
   /**
    * Ends the service in order, over all connections. Further requests are refused. Requests and runs in flight may
    * finish within `drainTimeoutMs`; then they are cancelled, and each request is answered with what is left to do. A run

@@ -13,10 +13,10 @@ import type { Registry } from './registry.js';
 
 /**
  * Something that the runs of a graph need of a server: a tool, a resource or a function of its registry, that a tool takes
- * and returns what it did (`contract`), or an engine that knows the graph. Plain JSON.
+ * and returns what it did (`contract`), an engine that knows the graph, or a worker of its queue at all. Plain JSON.
  */
 export interface Capability {
-  readonly kind: 'tool' | 'contract' | 'resource' | 'function' | 'engine';
+  readonly kind: 'tool' | 'contract' | 'resource' | 'function' | 'engine' | 'worker';
   readonly name: string;
   /** What of it does not fit. */
   readonly problem?: string;
@@ -40,6 +40,8 @@ export function capabilityText({ kind, name, problem }: Capability): string {
       return `tool '${clip(name)}' as it was: ${problem}`;
     case 'engine':
       return `a version of Stepwright that knows ${clip(name)}`;
+    case 'worker':
+      return `a worker of the queue '${clip(name)}'`;
     default:
       return kind satisfies never;
   }

@@ -29,10 +29,11 @@ export function serverOrExit(registry: Registry, options: unknown): Promise<Step
 
 /**
  * Opens the store of a server, calls `onStart` and reads spec files. If that fails, it is written to stderr, and the
- * process ends with exit code 1.
+ * process ends with exit code 1; as it does where the server cannot execute runs later, which its log says.
  */
-export function startOrExit(server: StepwrightServer): Promise<void> {
-  return orExit(START_FAULTS, () => server.start());
+export async function startOrExit(server: StepwrightServer): Promise<void> {
+  await orExit(START_FAULTS, () => server.start());
+  server.executing().catch(() => process.exit(1));
 }
 
 type ErrorClass = abstract new (...args: never[]) => Error;

@@ -50,6 +50,7 @@ import {
 import { searchAttribute } from '../search-attributes.js';
 import { ActivityPort } from './activity-port.js';
 import { PayloadBudget } from './payload-budget.js';
+import { ResultChecks } from './result-checks.js';
 import { WorkflowClock } from './workflow-clock.js';
 import { WorkflowJournal } from './workflow-journal.js';
 
@@ -62,6 +63,8 @@ export class RunInWorkflow {
   readonly #journal: WorkflowJournal;
   readonly #budget: PayloadBudget;
   readonly #port: ActivityPort;
+  /** Missing for runs of earlier versions: their histories have no checks. */
+  readonly #checks: ResultChecks | undefined;
   /** Aborted when the run continues in another workflow: requests that wait are answered. */
   #leaving = new AbortController();
   /** A move to another graph that an operator waits for. */
@@ -81,6 +84,7 @@ export class RunInWorkflow {
     this.#journal = new WorkflowJournal(left && { graph, loaded: left });
     this.#budget = new PayloadBudget(run.payloadBytes);
     this.#port = new ActivityPort(run, this.#budget);
+    this.#checks = run.checksResults === true ? new ResultChecks() : undefined;
     this.#store = new JournalRunStore(
       { hasRuns: left !== undefined, open: async () => ({ journal: this.#journal }) },
       {
@@ -90,6 +94,7 @@ export class RunInWorkflow {
         secretInputs: () => [],
         toolSafety: (tool) => tools[tool] ?? 'none',
         isPrivate: (tool) => privateTools.includes(tool),
+        ...defined({ resultFailure: this.#checks?.resultFailure }),
         // Of calls that an operator has put in flight again.
         holdsUnsafeCalls: true,
         log: writeLog,
@@ -293,10 +298,11 @@ export class RunInWorkflow {
       return this.#sent(START, this.#started);
     });
     for (const name of REQUESTS) {
-      const respond: (request: never) => Promise<object> = this.#requests[name];
+      const respond: (request: never) => Promise<CommandResponse> = this.#requests[name];
       const answer = async (request: never) => {
         const { nonce }: Nonce = request;
-        return { ...(await this.#sent(name, respond(request))), ...defined({ nonce }) };
+        const decided = this.#checks?.decided(() => respond(request)) ?? respond(request);
+        return { ...(await this.#sent(name, decided)), ...defined({ nonce }) };
       };
       const isOperator = name === 'operate' || name === 'migrate';
       const validator = (request: never): void => {

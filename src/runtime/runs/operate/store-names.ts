@@ -74,6 +74,14 @@ class DeferredRunStore implements RunStore {
     await (await this.#store()).open?.();
   }
 
+  async resumeAll(): Promise<void> {
+    await (await this.#store()).resumeAll?.();
+  }
+
+  async executing(): Promise<void> {
+    await (await this.#store()).executing?.();
+  }
+
   async close(): Promise<void> {
     await (await this.#loading?.catch(() => undefined))?.close?.();
   }
