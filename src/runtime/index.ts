@@ -6,7 +6,13 @@ export type { Graph } from '../graph/model.js';
 export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/rows.js';
-export { attach } from './protocol/sdk1/attach.js';
+export {
+  type AttachedFactory,
+  type AttachOptions,
+  attach,
+  type ChangeBus,
+  type ServerFactory,
+} from './protocol/sdk1/attach.js';
 export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
 export { type UpstreamOptions, upstreamServers } from './protocol/sdk2/upstream.js';
 export type { ModelFunction, ModelRequest } from './runs/actions/model-values.js';

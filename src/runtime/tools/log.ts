@@ -27,6 +27,7 @@ export type LogEvent =
   | `process.${'stray_error' | 'fatal_error' | 'stray_output' | 'exit_in_call'}`
   | `connection.${'message' | 'aborted' | 'progress' | 'unread'}`
   | 'request.fault'
+  | 'attach.hidden'
   | 'auth.fault';
 
 /** What a record is about. No member holds a secret, or the id of a run. */

@@ -210,10 +210,15 @@ class CallTransport {
 
 const NO_CLIENT = 'it asks the client, and a step of a workflow has none: use `ask` in the workflow';
 
-/** What a handler gets beside the request: version 1 of the SDK reads the members themselves, version 2 those of `mcpReq`. */
-function contextOf(
+/**
+ * What a handler gets beside the request: version 1 of the SDK reads the members themselves, version 2 those of `mcpReq`.
+ *
+ * @param noClient why the handler cannot ask its client.
+ */
+export function contextOf(
   method: string,
   { signal = new AbortController().signal, progress, auth }: Partial<UpstreamCall>,
+  noClient = NO_CLIENT,
 ): object {
   const id = 'stepwright';
   const caller = auth && { authInfo: { token: '', ...auth, scopes: [...auth.scopes] } };
@@ -222,7 +227,7 @@ function contextOf(
     const { progress: done, total, message } = params as Readonly<Record<string, never>>;
     progress?.(Number(done), total, message);
   };
-  const refuse = () => Promise.reject(new Error(NO_CLIENT));
+  const refuse = () => Promise.reject(new Error(noClient));
   const asks = { send: refuse, elicitInput: refuse, requestSampling: refuse, requestState: () => undefined };
   return {
     ...{ signal, requestId: id, sendNotification: notify, sendRequest: refuse, ...caller },

@@ -283,7 +283,7 @@ function signalOf(request: AbortSignal, hasEnded: () => boolean): RequestSignal 
 }
 
 /** The token itself is left behind: tools need to know who calls, not how it was proved. */
-function authOf(info: NonNullable<Extra['authInfo']> & { readonly roles?: unknown }): AuthInfo {
+export function authOf(info: NonNullable<Extra['authInfo']> & { readonly roles?: unknown }): AuthInfo {
   const { clientId, scopes, extra, roles } = info;
   return {
     clientId,

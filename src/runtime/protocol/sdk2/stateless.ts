@@ -88,7 +88,11 @@ const FORGETFUL: ClientState = { subscribe() {}, unsubscribe() {}, setLogLevel()
 export interface Caller extends StatelessCaller {
   /** Whether the connection of its requests has ended. Default: its requests have no connection. */
   readonly hasEnded?: () => boolean;
+  /** Whether its calls may be tasks. Default: true. */
+  readonly hasTasks?: boolean;
 }
+
+export type HandlerContext = ServerContext;
 
 /** A request of a client. */
 interface Asked {
@@ -139,6 +143,26 @@ export class StatelessServers {
     return protocol;
   }
 
+  /**
+   * Declares the extensions of the server on one of the SDK that exists, and answers their methods.
+   *
+   * @param handlers of that server by method: it keeps them.
+   * @returns what answers any request for what the server has.
+   */
+  addTo(host: Server, handlers: ReadonlyMap<string, unknown>, callerOf: (context: ServerContext) => Caller) {
+    // Its own tasks cannot be told from those of the runs.
+    const hasTasks = !handlers.has('tasks/get');
+    const answer = (request: Asked, context: ServerContext) =>
+      this.#answerWith({ ...callerOf(context), hasTasks }, request, context) as Promise<never>;
+    const methods = [...(hasTasks ? TASK_METHODS : []), ...SKILL_METHODS];
+    for (const method of methods.filter((each) => !handlers.has(each)))
+      host.setRequestHandler(method, UNCHECKED, (params, context) => answer({ method, params }, context));
+    host.registerCapabilities({
+      extensions: { ...(hasTasks ? { [TASKS_EXTENSION]: {} } : {}), [SKILLS_EXTENSION]: {} },
+    });
+    return answer;
+  }
+
   /** Logs a message of a client that the SDK has refused. */
   refused(error: Error): void {
     this.#log(`a request of a client was refused: ${oneLine(error.message, 200)}`, {
@@ -158,7 +182,7 @@ export class StatelessServers {
     const reason = (): unknown =>
       caller.hasEnded?.() ? new ConnectionClosed('the connection was closed') : signal.reason;
     const envelope = envelopeOf(context);
-    const client = taskClientOf(envelope.capabilities);
+    const client = taskClientOf(envelope.capabilities, caller.hasTasks);
     const peer = peerOf(context, envelope);
     const exchange = { context, peer, progress: reports?.progress, reason };
     const owner = (): string => this.#ownerOf(caller, message);

@@ -47,10 +47,10 @@ export interface TaskClient {
   readonly canOpen: boolean;
 }
 
-export function taskClientOf(capabilities: JsonObject = {}): TaskClient {
+export function taskClientOf(capabilities: JsonObject = {}, mayHaveTasks = true): TaskClient {
   const { extensions, elicitation } = capabilities;
   return {
-    hasTasks: isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION]),
+    hasTasks: mayHaveTasks && isJsonObject(extensions) && isJsonObject(extensions[TASKS_EXTENSION]),
     // Without a mode it is one that had forms before modes were there.
     canAsk: isJsonObject(elicitation) && (elicitation.form !== undefined || elicitation.url === undefined),
     canOpen: isJsonObject(elicitation) && isJsonObject(elicitation.url),
