@@ -18,6 +18,7 @@ import type { HandOffCall, PromptTrace } from '../trace/messages.js';
 import type { ReportProgress } from '../trace/progress.js';
 import { createProgress } from '../trace/progress.js';
 import { createTrace } from '../trace/trace.js';
+import { START_TIMEOUT_MS } from '../upstream/port.js';
 import { type ArgumentProblem, readArguments } from './catalogue/arguments.js';
 import { warningsOf } from './composite/results.js';
 import { type RunnableWorkflow, servedWorkflows } from './composite/served-workflows.js';
@@ -154,7 +155,8 @@ async function driftOf(
 ): Promise<Failure | undefined> {
   if (upstream === undefined) return undefined;
   const { UpstreamDrift } = await import('./catalogue/upstream-drift.js');
-  const drift = new UpstreamDrift({ registry, upstream, log });
+  // The limits of its calls begin when a process that was never started before is there.
+  const drift = new UpstreamDrift({ registry, upstream, log, listTimeoutMs: START_TIMEOUT_MS });
   await drift.add([workflow]);
   return drift.failureOf(workflow);
 }

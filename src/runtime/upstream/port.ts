@@ -115,8 +115,16 @@ export const upstreamTexts = {
   ) => {
     const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
     const said = lines.length === 0 ? 'it wrote nothing to stderr' : 'the end of its stderr:';
-    return [`\`${command}\` ${how}; ${said}`, ...lines.map((line) => `  ${line}`)].join('\n');
+    const [, folder] = /([^\s'"]*[\\/]_npx[\\/][0-9a-f]{8,})[\\/]/.exec(lines.join('\n')) ?? [];
+    const repair =
+      folder === undefined
+        ? []
+        : [
+            `The package is installed in part, if npx was ended before: remove '${folder}', and start it again`,
+          ];
+    return [`\`${command}\` ${how}; ${said}`, ...lines.map((line) => `  ${line}`), ...repair].join('\n');
   },
+  starting: 'it is starting; a package that npx or another program installs first may take minutes, once',
   refused: (server: string, tool: string, why: string) =>
     `The upstream server '${server}' refused the call of '${tool}': ${why}`,
   unavailableWorkflow: (workflow: string, first: string, others: number, server: string) =>
@@ -126,6 +134,9 @@ export const upstreamTexts = {
   noTool: (name: string, near: string | undefined) =>
     `There is no tool '${name}' to double${near === undefined ? '' : ` (${didYouMean(near)})`}`,
 } as const;
+
+/** How long a process may take to introduce itself, in ms: it may install its package first. */
+export const START_TIMEOUT_MS = 300_000;
 
 /** What went wrong, with its cause: `fetch` says only in the cause why it failed. */
 export function reasonOf(error: unknown): string {

@@ -231,6 +231,13 @@ describe('an upstream server over stdio', { timeout: 120_000 }, () => {
     expect(end).not.toMatch(/^\s+at /m);
   });
 
+  test('that npx has installed in part has the folder to remove in its message', async () => {
+    const end = await ends(
+      `console.error("no file '/home/ada/.npm/_npx/68b53d3fd47bf8db/package.json'"); process.exit(1)`,
+    );
+    expect(end).toMatch(/remove '\/home\/ada\/\.npm\/_npx\/68b53d3fd47bf8db', and start it again$/);
+  });
+
   test('that says nothing, or is ended by a signal, is named too', async () => {
     const silent = 'process.exit(0)';
     expect(await ends(silent)).toBe(unreachable(silent, 'exited with code 0; it wrote nothing to stderr'));

@@ -9,7 +9,7 @@ import {
   type UpstreamTool,
   upstreamServers,
 } from 'stepwright/runtime';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runLocally } from '../../../src/runtime/server/local-run.js';
 import { programWithPackage } from '../../built-package.js';
 import { call, lit, returns, runs, step, workflow } from '../composite/fixture/workflows.js';
@@ -245,6 +245,8 @@ test('a list that changes later makes workflows unavailable, and available again
 test('a run of the command line is refused as well, and closes the connection', async () => {
   const { port, state } = upstreamOf(gone);
   const { inputs, nodes } = reading;
+  const timeout = vi.spyOn(AbortSignal, 'timeout');
+  onTestFinished(() => timeout.mockRestore());
   const outcome = await runLocally({
     registry: registryOf({
       tools: [{ class: Read, input, output }],
@@ -258,4 +260,6 @@ test('a run of the command line is refused as well, and closes the connection', 
   });
   expect(outcome).toMatchObject({ status: 'failed', failure: { code: 'E_UPSTREAM_DRIFT' } });
   expect(state.closes).toBe(1);
+  // A process may install its package before it lists its tools.
+  expect(timeout.mock.calls).toEqual([[300_000]]);
 });

@@ -28,6 +28,7 @@ import type { ModuleUpstream, UpstreamServer } from '../../upstream/config.js';
 import { pageSchema, readTools } from '../../upstream/listing.js';
 import {
   reasonOf,
+  START_TIMEOUT_MS,
   type UpstreamCall,
   UpstreamError,
   type UpstreamListing,
@@ -37,8 +38,11 @@ import {
 import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { fetchWithTokens, NoTokenError } from './upstream-auth.js';
 
-/** How long a server may take to start and to introduce itself. */
+/** How long a server may take to introduce itself, and to list its tools. */
 const CONNECT_TIMEOUT_MS = 30_000;
+
+/** After so long it is said that a process has not introduced itself. */
+const SLOW_START_MS = 5_000;
 
 /** How long a process is waited for that may not know `server/discover`, and does not answer it. */
 const PROBE_TIMEOUT_MS = 10_000;
@@ -91,7 +95,13 @@ async function connect(request: OpenRequest, mode: 'auto' | 'legacy'): Promise<U
   });
   client.setNotificationHandler('notifications/tools/list_changed', () => request.changed());
   const transport = transportOf(request);
-  const timeout = Math.max(CONNECT_TIMEOUT_MS, server.timeoutMs ?? 0);
+  // A package manager that is ended while it installs may leave a folder that it never repairs.
+  const longest = 'url' in server ? CONNECT_TIMEOUT_MS : START_TIMEOUT_MS;
+  const timeout = Math.max(longest, server.timeoutMs ?? 0);
+  const notice =
+    'url' in server
+      ? undefined
+      : setTimeout(() => request.say(upstreamTexts.starting), SLOW_START_MS).unref();
   // Before a revision is agreed upon, the client does not look at the signal.
   const stop = (): void => void transport.close();
   signal.addEventListener('abort', stop, { once: true });
@@ -103,6 +113,7 @@ async function connect(request: OpenRequest, mode: 'auto' | 'legacy'): Promise<U
     await client.close().catch(() => {});
     throw end === undefined ? refusalOf(error) : new ProcessEndedError(end);
   } finally {
+    clearTimeout(notice);
     signal.removeEventListener('abort', stop);
   }
   const connection = new ClientConnection(client, closed, request, () => endTextOf(transport));

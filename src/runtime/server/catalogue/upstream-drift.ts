@@ -10,7 +10,6 @@ import type { UpstreamListing, UpstreamPort, UpstreamTool } from '../../upstream
 import { reasonOf, upstreamTexts } from '../../upstream/port.js';
 import type { RunnableWorkflow } from '../composite/served-workflows.js';
 
-/** How long all servers together may take to list their tools when a server starts, in ms. */
 const LIST_TIMEOUT_MS = 10_000;
 
 /** What a check of upstream servers needs. */
@@ -18,6 +17,8 @@ export interface DriftCheck {
   readonly registry: Pick<Registry, 'tools'>;
   readonly upstream: UpstreamPort;
   readonly log: Log;
+  /** How long all servers together may take to list their tools, in ms. Default: 10 s. */
+  readonly listTimeoutMs?: number;
 }
 
 /**
@@ -94,7 +95,7 @@ export class UpstreamDrift {
     const { upstream, log } = this.#check;
     const { list } = upstream;
     if (list === undefined) return;
-    for (const [server, { tools, notes = [] }] of await listed(servers, list.bind(upstream), log)) {
+    for (const [server, { tools, notes = [] }] of await listed(servers, list.bind(upstream), this.#check)) {
       this.#live.set(server, tools);
       this.#logNotes(server, notes);
     }
@@ -194,16 +195,16 @@ function contractOf({ name, inputSchema, outputSchema, annotations }: UpstreamTo
 async function listed(
   servers: ReadonlySet<string>,
   list: NonNullable<UpstreamPort['list']>,
-  log: Log,
+  { log, listTimeoutMs = LIST_TIMEOUT_MS }: DriftCheck,
 ): Promise<ReadonlyMap<string, UpstreamListing>> {
-  const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(listTimeoutMs);
   const listings = await Promise.all(
     [...servers].sort().map(async (server) => {
       try {
         return [[server, await list(server, signal)] as const];
       } catch (error) {
         const isLate = error === signal.reason;
-        const why = isLate ? `it has not listed them within ${LIST_TIMEOUT_MS} ms` : reasonOf(error);
+        const why = isLate ? `it has not listed them within ${listTimeoutMs} ms` : reasonOf(error);
         log(
           `The tools of the upstream server '${server}' could not be compared with the recorded ones: ${why}`,
           { event: 'upstream.unreachable', level: 'warning' },
