@@ -34,7 +34,7 @@ export async function liveTools(
       : await configured(live.upstream, folder, project, output);
   if (typeof match === 'number') return match;
   const { name, server } = match;
-  const { upstreamServers } = await import('../runtime/protocol/sdk2/upstream.js');
+  const { upstreamServers } = await import('../runtime/protocol/upstream/upstream-servers.js');
   const { UpstreamError } = await import('../runtime/upstream/port.js');
   // What a server logs matters only where it fails.
   const said: string[] = [];

@@ -128,7 +128,7 @@ async function withUpstream(
 ): Promise<OpenRegistries> {
   if (upstream === undefined) return open;
   if (open.options.upstream !== undefined) return { ...open, upstream };
-  const { upstreamServers } = await import('../runtime/protocol/sdk2/upstream.js');
+  const { upstreamServers } = await import('../runtime/protocol/upstream/upstream-servers.js');
   return { ...open, upstream, options: { ...open.options, upstream: upstreamServers(upstream, { root }) } };
 }
 

@@ -14,7 +14,7 @@ export {
   type ServerFactory,
 } from './protocol/sdk1/attach.js';
 export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
-export { type UpstreamOptions, upstreamServers } from './protocol/sdk2/upstream.js';
+export { type UpstreamOptions, upstreamServers } from './protocol/upstream/upstream-servers.js';
 export type { ModelFunction, ModelRequest } from './runs/actions/model-values.js';
 export {
   isReservedKey,

@@ -21,6 +21,7 @@ export const ROOMS = [
   'src/runtime/trace',
   'src/runtime/server',
   'src/runtime/transports',
+  'src/runtime/protocol/upstream',
   'src/runtime/protocol/sdk2',
   'src/runtime/protocol/sdk1',
   'src/opentelemetry',
@@ -50,10 +51,8 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
 /** Packages that one place in the product adapts, so that everything else is free of them. */
 const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
-  ...['server', 'client'].map((name) => ({
-    name: `@modelcontextprotocol/${name}`,
-    place: /^src\/runtime\/protocol\/sdk2\//,
-  })),
+  { name: '@modelcontextprotocol/server', place: /^src\/runtime\/protocol\/sdk2\// },
+  { name: '@modelcontextprotocol/client', place: /^src\/runtime\/protocol\/upstream\// },
   { name: '@opentelemetry/api', place: /^src\/opentelemetry\// },
   { name: '@photostructure/sqlite', place: /^src\/runtime\/runs\/store\/sqlite\/driver\.ts$/ },
   ...['client', 'worker', 'workflow', 'common', 'activity'].map((name) => ({

@@ -19,7 +19,7 @@ import type { Graph } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { oneLine } from '../../graph/printable-text.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import { upstreamServers } from '../../runtime/protocol/sdk2/upstream.js';
+import { upstreamServers } from '../../runtime/protocol/upstream/upstream-servers.js';
 import { checkInput } from '../../runtime/tools/check-input.js';
 import {
   cassetteText,

@@ -3,7 +3,7 @@ import { readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
 import { defined } from '../../graph/defined.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
-import { signIn } from '../../runtime/protocol/sdk2/upstream-auth.js';
+import { signIn } from '../../runtime/protocol/upstream/auth.js';
 import { withEnvironment } from '../../runtime/upstream/config.js';
 import { reasonOf, UpstreamError } from '../../runtime/upstream/port.js';
 import { SignInFile } from '../../runtime/upstream/sign-in.js';

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { pageSchema, readTools } from './listing.js';
 import {
+  metaOf,
   reasonOf,
   type UpstreamCall,
   UpstreamError,
@@ -88,12 +89,7 @@ export function importTools(
   };
   return {
     async call({ server, tool }, input, call) {
-      const { idempotencyKey, meta } = call;
-      const _meta = {
-        ...meta,
-        progressToken: 0,
-        ...defined({ 'stepwright/idempotencyKey': idempotencyKey }),
-      };
+      const _meta = { ...metaOf(call), progressToken: 0 };
       const params = { name: tool, arguments: structuredClone(input), _meta };
       const result: Partial<UpstreamResult> = await ask(server, tool, params, call);
       const { content = [], structuredContent, isError } = result;

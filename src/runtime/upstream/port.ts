@@ -1,4 +1,5 @@
 import type { AuthInfo } from '../../decorators/context.js';
+import { defined } from '../../graph/defined.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import { didYouMean } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
@@ -57,6 +58,11 @@ export interface UpstreamCall {
   /** Sent in `_meta`, too: the trace that the call belongs to. */
   readonly meta?: Readonly<Record<string, string>>;
   progress(progress: number, total?: number, message?: string): void;
+}
+
+/** What is sent in `_meta` of a call. */
+export function metaOf({ idempotencyKey, meta }: UpstreamCall): Record<string, string> {
+  return { ...meta, ...defined({ 'stepwright/idempotencyKey': idempotencyKey }) };
 }
 
 /** How tools of other MCP servers are reached. */

@@ -42,7 +42,7 @@ export function upstreamServers(
     log,
     open: async (name, server, say, changed, secrets, signal) => {
       if ('module' in server) return openModule(name, root, server.module);
-      const { openUpstream } = await import('./upstream-client.js');
+      const { openUpstream } = await import('./client.js');
       return openUpstream({ name, server, root, say, changed, secrets, signal });
     },
   });

@@ -27,6 +27,7 @@ import { clip, clipText, escapeUnprintable } from '../../../graph/printable-text
 import type { ModuleUpstream, UpstreamServer } from '../../upstream/config.js';
 import { pageSchema, readTools } from '../../upstream/listing.js';
 import {
+  metaOf,
   reasonOf,
   START_TIMEOUT_MS,
   type UpstreamCall,
@@ -36,7 +37,7 @@ import {
   upstreamTexts,
 } from '../../upstream/port.js';
 import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
-import { fetchWithTokens, NoTokenError } from './upstream-auth.js';
+import { fetchWithTokens, NoTokenError } from './auth.js';
 
 /** How long a server may take to introduce itself, and to list its tools. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -156,16 +157,6 @@ function transportOf({ name, server, root, say, secrets }: OpenRequest): Transpo
   return new UpstreamProcess(parameters, say, secrets.mask);
 }
 
-function metaOf({ idempotencyKey, meta }: UpstreamCall): { readonly _meta?: Record<string, string> } {
-  if (idempotencyKey === undefined && meta === undefined) return {};
-  return {
-    _meta: {
-      ...meta,
-      ...defined({ 'stepwright/idempotencyKey': idempotencyKey }),
-    },
-  };
-}
-
 class ClientConnection implements UpstreamConnection {
   readonly #isModern: boolean;
   #isClosed = false;
@@ -223,7 +214,7 @@ class ClientConnection implements UpstreamConnection {
   #send(tool: string, input: JsonObject, call: UpstreamCall) {
     const inputSchema = { type: 'object', ...this.#inputSchemas.get(tool) } as const;
     return this.client.callTool(
-      { name: tool, arguments: { ...input }, ...metaOf(call) },
+      { name: tool, arguments: { ...input }, _meta: metaOf(call) },
       {
         signal: call.signal,
         timeout: NO_TIMEOUT_MS,
