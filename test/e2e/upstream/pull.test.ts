@@ -1,8 +1,15 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { createMcpHandler } from '@modelcontextprotocol/server';
 import { upstreamCassette } from 'stepwright/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ownServer } from '../../../src/cli/commands/pull/own-server.js';
+import { programWithPackage } from '../../built-package.js';
 import { createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
+import { httpFixture } from './http.fixture.js';
+import { FIXTURE_TOOLS, modernServer } from './server.fixture.js';
 import { publishedServer } from './servers.js';
 
 const WORKFLOW = `
@@ -243,6 +250,46 @@ describe('stepwright pull', { timeout: 240_000 }, () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(message);
   });
+});
+
+test('servers of 2026-07-28, and of both revisions, are recorded over stdio and HTTP', {
+  timeout: 240_000,
+}, async () => {
+  const later = await httpFixture(undefined, true);
+  const handler = createMcpHandler(modernServer);
+  const revisions = new Set<string | null>();
+  const answer = async (request: Request) => {
+    revisions.add(request.headers.get('mcp-protocol-version'));
+    return handler.fetch(request);
+  };
+  const http = createServer(getRequestListener(answer, { overrideGlobalObjects: false }));
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  const program = programWithPackage('test/e2e/upstream/server.fixture.ts');
+  const started = (revision: string) => ({ command: process.execPath, args: [program, revision] });
+  const upstream = {
+    later: { url: later.url },
+    'later-process': started('2026-07-28'),
+    both: { url: `http://127.0.0.1:${port}/mcp` },
+    'both-process': started('both'),
+  };
+  const project = await createProject({ 'stepwright.config.json': JSON.stringify({ upstream }) });
+  try {
+    expect(await stepwright(['pull'], project.root)).toMatchObject({ code: 0, stderr: '' });
+    for (const name of Object.keys(upstream)) {
+      const snapshot = JSON.parse(await project.read(`src/upstream/${name}.json`));
+      expect(snapshot.server).toEqual({ name: 'fixture', version: '1.0.0' });
+      expect(snapshot.tools).toEqual(FIXTURE_TOOLS.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+    }
+    // Without the handshake of the revision before it.
+    expect([...revisions]).toEqual(['2026-07-28']);
+  } finally {
+    await project.remove();
+    await later.close();
+    await handler.close();
+    http.closeAllConnections();
+    http.close();
+  }
 });
 
 test('a malformed server is reported where it is configured', { timeout: 240_000 }, async () => {

@@ -1,6 +1,6 @@
 // An MCP server with tools for tests of upstream calls: over stdio, or for an HTTP server of the test. Lists have pages
 // of two tools. The file that `FIXTURE_TOOLS` names replaces the list.
-// The argument `2026-07-28` makes it a server of that revision alone.
+// The argument `2026-07-28` makes it a server of that revision alone, and `both` one that also has those before it.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -168,6 +168,8 @@ export function modernServer(): ModernServer {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  if (process.argv[2] === '2026-07-28') serveStdio(modernServer, { legacy: 'reject' });
+  const [, , revisions] = process.argv;
+  if (revisions === '2026-07-28') serveStdio(modernServer, { legacy: 'reject' });
+  else if (revisions === 'both') serveStdio(modernServer);
   else await fixtureServer().connect(new StdioServerTransport());
 }
