@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CompiledPrograms } from '../compiled-programs.js';
@@ -7,6 +8,7 @@ import { type ConformanceTools, compileFixture, conformanceTools, servedFixture 
 
 const found = conformanceTools();
 const run = promisify(execFile);
+const forwarder = fileURLToPath(new URL('fixture/forward.mjs', import.meta.url));
 
 /** What the tests need of a client of the SDK's second line. */
 interface LaterClient {
@@ -32,33 +34,36 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
   const tools = found as ConformanceTools;
   let programs: CompiledPrograms;
   let server: Awaited<ReturnType<typeof servedFixture>>;
+  let client: Awaited<ReturnType<typeof servedFixture>>;
 
   beforeAll(async () => {
     programs = await compileFixture();
-    server = await servedFixture(programs);
+    server = await servedFixture(programs, 'main');
+    client = await servedFixture(programs, 'client');
   }, 120_000);
   afterAll(async () => {
     server?.stop();
+    client?.stop();
     await programs?.remove();
   });
 
   test('passes the conformance suite of 2025-11-25, with its pending scenarios', () => {
     const totals = totalsOf(
-      tools.run('conformance-stable', 'server', ['--url', server.url, '--suite', 'all']),
+      tools.run('conformance-stable', 'server', ['--url', server.address, '--suite', 'all']),
     );
     process.stdout.write(`conformance 0.1.16: ${totals.passed} passed, ${totals.failed} failed\n`);
     expect(totals).toEqual({ passed: 44, failed: 0, failing: [] });
   });
 
   test('passes the version of the suite to come', () => {
-    const args = ['--url', server.url, '--requirements', '2025-11-25'];
+    const args = ['--url', server.address, '--requirements', '2025-11-25'];
     const totals = totalsOf(tools.run('conformance-next', 'server', args));
     process.stdout.write(`conformance 0.2.0-alpha.12: ${totals.passed} passed, ${totals.failed} failed\n`);
     expect(totals).toEqual({ passed: 80, failed: 0, failing: [] });
   });
 
   test('passes the version of the suite to come for 2026-07-28, but for what the docs name', () => {
-    const args = ['--url', server.url, '--requirements', '2026-07-28'];
+    const args = ['--url', server.address, '--requirements', '2026-07-28'];
     const totals = totalsOf(tools.run('conformance-next', 'server', args));
     process.stdout.write(
       `conformance 0.2.0-alpha.12, 2026-07-28: ${totals.passed} passed, ${totals.failed} failed\n`,
@@ -74,15 +79,15 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
   ])(
     'has a client of upstream servers that passes the suite for %s, but for what the docs name',
     (revision, named) => {
-      const command = `${process.execPath} ${programs.file('client')}`;
+      const command = `${process.execPath} ${forwarder} ${client.address}`;
       const args = ['--command', command, '--requirements', revision, '--timeout', '120000'];
       const totals = totalsOf(tools.run('conformance-next', 'client', args));
       process.stdout.write(
         `conformance 0.2.0-alpha.12, ${revision}, client: ${totals.passed} passed, ${totals.failed} failed\n`,
       );
       const failing = totals.failing.flatMap((line) => /^✗ ([^:]+): /.exec(line)?.[1] ?? []);
-      // The suite runs its scenarios all at once, each with a process and with limits of its own: what fails for want of time
-      // is run by itself. Without `--force` the suite runs no extension for a revision.
+      // The suite runs its scenarios all at once, each with limits of its own: what fails for want of time is run by itself.
+      // Without `--force` the suite runs no extension for a revision.
       const options = ['--command', command, '--spec-version', revision, '--timeout', '120000', '--force'];
       const fails = (scenario: string): boolean =>
         named.includes(scenario) ||
@@ -95,7 +100,7 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
 
   const targetOf = (transport: string): string[] =>
     transport === 'http'
-      ? [server.url, '--transport', 'http']
+      ? [server.address, '--transport', 'http']
       : [process.execPath, programs.file('main'), 'stdio'];
 
   describe.each(['stdio', 'http'])('serves others over %s', (transport) => {
@@ -124,7 +129,7 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
       const client: LaterClient = new sdk.Client({ name: 'later', version: '2.0.0' }, { capabilities: {} });
       await client.connect(
         transport === 'http'
-          ? new sdk.StreamableHTTPClientTransport(new URL(server.url))
+          ? new sdk.StreamableHTTPClientTransport(new URL(server.address))
           : new stdio.StdioClientTransport({ command, args }),
       );
       expect((await client.listTools()).tools.map((tool) => tool.name)).toContain('test_simple_text');

@@ -87,9 +87,12 @@ function laterNode(folder: string): string | undefined {
   return existsSync(node) ? node : undefined;
 }
 
-/** A server of the fixture over HTTP, in a process of its own. */
-export async function servedFixture(programs: CompiledPrograms): Promise<{ url: string; stop: () => void }> {
-  const server = spawn(process.execPath, [programs.file('main')], { stdio: ['ignore', 'inherit', 'pipe'] });
+/** A program of the fixture in a process of its own, and the address that it prints. */
+export async function servedFixture(
+  programs: CompiledPrograms,
+  name: 'main' | 'client',
+): Promise<{ address: string; stop: () => void }> {
+  const server = spawn(process.execPath, [programs.file(name)], { stdio: ['ignore', 'inherit', 'pipe'] });
   let text = '';
   while (!text.includes('serving MCP at ')) {
     const [chunk] = (await once(server.stderr, 'data')) as [Buffer];
@@ -97,7 +100,7 @@ export async function servedFixture(programs: CompiledPrograms): Promise<{ url: 
   }
   // The errors that tools of the fixture throw on purpose are logged there.
   server.stderr.resume();
-  return { url: /serving MCP at (\S+);/.exec(text)?.[1] ?? '', stop: () => void server.kill('SIGKILL') };
+  return { address: /serving MCP at (\S+);/.exec(text)?.[1] ?? '', stop: () => void server.kill('SIGKILL') };
 }
 
 export function compileFixture(): Promise<CompiledPrograms> {
