@@ -38,8 +38,15 @@ export function guardProcess(options: GuardOptions = {}): () => void {
     );
   };
   process.on('uncaughtException', report);
-  return () => void process.off('uncaughtException', report);
+  // What reads stderr may end first. The failure to write would be reported there, which fails again, and so on for ever.
+  process.stderr.on('error', ignore);
+  return () => {
+    process.off('uncaughtException', report);
+    process.stderr.off('error', ignore);
+  };
 }
+
+function ignore(): void {}
 
 function isFatal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

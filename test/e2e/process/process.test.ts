@@ -44,6 +44,29 @@ test('a program ends with its server, though a run waits', { timeout: 120_000 },
   expect(ended).toMatchObject({ status: 0, stdout: 'waiting\n' });
 });
 
+/** A program that leaves an error behind once its stdin has ended, and prints how many errors it was told of. */
+const STRAY = (dist: string) => `
+const { guardProcess } = await import('${dist}runtime/index.js');
+guardProcess();
+let errors = 0;
+process.on('uncaughtException', () => { errors += 1; });
+process.stdin.resume().once('end', () => {
+  setTimeout(() => { throw new Error('stray'); });
+  setTimeout(() => process.stdout.write(String(errors), () => process.exit()), 200);
+});
+process.stdout.write('ready ');
+`;
+
+test('an error that cannot be written, since nothing reads stderr any more, causes no other', async () => {
+  const dist = pathToFileURL(path.join(builtPackage(), 'dist/')).href;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', STRAY(dist)]);
+  const output = text(child.stdout);
+  await once(child.stdout, 'data');
+  child.stderr.destroy();
+  child.stdin.end();
+  expect(await output).toBe('ready 1');
+}, 120_000);
+
 describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (transport) => {
   test('serves on when a tool throws in a timer and leaves a rejection behind', async () => {
     const server = await start(transport, programs, LONG_MS);
