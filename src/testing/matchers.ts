@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../graph/json.js';
-import type { TestedCall, TestedRun } from './tested-run.js';
+import { type TestedCall, TestedRun } from './tested-run.js';
 
 /** What a matcher says of a run. */
 export interface MatcherResult {
@@ -41,11 +41,13 @@ export interface RunMatchers<R = void> {
  */
 export const matchers = {
   toHaveCompleted(this: MatcherContext | undefined, run: AnyRun, ...result: [unknown?]): MatcherResult {
+    checkRun(run);
     const isSame = result.length === 0 || equal(this, run.result, result[0]);
     const wanted = result.length === 0 ? '' : ` with ${shown(result[0])}`;
     return matcherResult(run.status === 'completed' && isSame, `complete${wanted}`, stateOf(run));
   },
   toHaveFailed(run: AnyRun, code?: string): MatcherResult {
+    checkRun(run);
     const hasEnded = run.status === 'failed' || run.status === 'cancelled';
     const isSame = code === undefined || run.failure?.code === code;
     return matcherResult(
@@ -55,6 +57,7 @@ export const matchers = {
     );
   },
   toBeWaitingFor(run: AnyRun, step: string): MatcherResult {
+    checkRun(run).checkName('step', step);
     const waits = run.waiting.some((wait) => wait.step === step);
     return matcherResult(waits, `wait for \`${step}\``, stateOf(run));
   },
@@ -64,6 +67,7 @@ export const matchers = {
     tool: string,
     input?: JsonObject,
   ): MatcherResult {
+    checkRun(run).checkName('tool', tool);
     const members = Object.entries(input ?? {});
     const isSuch = (call: TestedCall): boolean =>
       call.tool === tool && members.every(([name, value]) => equal(this, call.input[name], value));
@@ -71,6 +75,7 @@ export const matchers = {
     return matcherResult(run.calls.some(isSuch), `call ${tool}${wanted}`, `it called ${callsOf(run.calls)}`);
   },
   toHaveNoEffects(run: AnyRun): MatcherResult {
+    checkRun(run);
     return matcherResult(run.effects.length === 0, 'have no effects', `it left ${callsOf(run.effects)}`);
   },
 };
@@ -95,6 +100,13 @@ export function expectRun(run: AnyRun): RunMatchers {
     toHaveCalled: (tool, input) => check(matchers.toHaveCalled.call(undefined, run, tool, input)),
     toHaveNoEffects: () => check(matchers.toHaveNoEffects(run)),
   };
+}
+
+/** @throws TypeError for another value, such as the promise of a run. */
+function checkRun(run: unknown): AnyRun {
+  if (run instanceof TestedRun) return run;
+  const what = run instanceof Promise ? 'a promise' : `a value of type ${typeof run}`;
+  throw new TypeError(`The matcher got ${what}: write expect(await testWorkflow(…))`);
 }
 
 /** Equality of the test runner, which knows `expect.any` and the like, else that of Node. */

@@ -3,6 +3,8 @@ import type { Answerer } from '../graph/answerers.js';
 import { defined } from '../graph/defined.js';
 import { type Json, type JsonObject, type JsonSchema, ownProperty } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
+import { nearestName, withSuggestion } from '../graph/names.js';
+import { nodesWithTasks } from '../graph/nodes.js';
 import type { Fact, Failure, RunState } from '../runtime/engine/contract.js';
 import { commandsOf } from '../runtime/engine/read.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
@@ -22,6 +24,7 @@ import type { StepwrightServer } from '../runtime/server/stepwright-server.js';
 import type { UntypedFactories } from '../runtime/tools/instances.js';
 import type { CallPort } from '../runtime/tools/port.js';
 import type { Registry } from '../runtime/tools/registry.js';
+import type { Telemetry } from '../runtime/tools/telemetry.js';
 import { createTrace, type TraceObserver } from '../runtime/trace/trace.js';
 import { untypedServer } from '../runtime/transports/start-server.js';
 
@@ -55,14 +58,14 @@ export interface TestedWait {
 export type ScriptedAnswer = Json | ((question: TestedWait) => Json);
 
 /** Where the process of a run is killed. */
-export interface Crash {
-  readonly tool: string;
+export interface Crash<Tool extends string = string> {
+  readonly tool: Tool;
   /** After: the work of the tool is done, and its result is lost. */
   readonly when: 'before' | 'after';
 }
 
 /** What a test says of a run. */
-export interface ScriptedRun {
+export interface ScriptedRun<Tool extends string = string> {
   /**
    * Answers of questions, and results of other work for clients, by the id of the step: a value, a list with one for each
    * time the step asks, or a function of the question. They come from a caller who may answer.
@@ -79,8 +82,11 @@ export interface ScriptedRun {
   readonly startsAt?: Date;
   /** The caller who starts the run. Default: an authenticated caller without roles. */
   readonly owner?: Owner;
-  /** Kills the process of the run once, at the first call of a tool, before or after the tool does its work. */
-  readonly crashAt?: Crash;
+  /**
+   * Kills the process of the run once, at the first call of a tool, before or after the tool does its work. A run that
+   * ends without this call is an error of the test.
+   */
+  readonly crashAt?: Crash<Tool>;
 }
 
 interface TestedRunOptions extends ScriptedRun {
@@ -107,6 +113,12 @@ export class TestedRun<Result> {
   #state: RunState | undefined;
   #envelope: Envelope | undefined;
   #hasCrashed = false;
+  /** Names the run; those that it starts have other names. */
+  #ref: string | undefined;
+  /** Why the model of the test gave no value. */
+  #modelError: unknown;
+  /** What the test has asked for last: the next waits for it. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   /** @internal `testWorkflow` makes it. */
   constructor(registry: Registry, graph: Graph, options: TestedRunOptions) {
@@ -115,6 +127,8 @@ export class TestedRun<Result> {
     this.#options = options;
     this.#owner = options.owner ?? { kind: 'principal', subject: 'owner' };
     this.#clock = new TestClock(options.startsAt?.getTime());
+    for (const step of Object.keys(options.answers ?? {})) this.checkName('step', step);
+    if (options.crashAt !== undefined) this.checkName('tool', options.crashAt.tool);
     this.#process = this.#boot();
   }
 
@@ -130,7 +144,10 @@ export class TestedRun<Result> {
   /** Why it failed or was cancelled. */
   get failure(): Pick<Failure, 'code' | 'message'> | undefined {
     const { error } = this.#shown;
-    return error && { code: error.code, message: error.message };
+    if (error === undefined) return undefined;
+    const { code, message } = error;
+    const why = code === 'E_MODEL_VALUE' && this.#modelError !== undefined ? ` (${this.#modelError})` : '';
+    return { code, message: `${message}${why}` };
   }
 
   /** Calls that may have changed something and were not undone. */
@@ -171,23 +188,46 @@ export class TestedRun<Result> {
    * @throws Error with the `code` of the refusal.
    */
   async answer(value: unknown, how: { readonly step?: string; readonly as?: Owner } = {}): Promise<this> {
-    await this.#submit(value as Json, how);
-    return this.#settle();
+    return this.#inTurn(async () => {
+      await this.#submit(value as Json, how);
+      return this.#settle();
+    });
   }
 
   /** Lets time pass: what is due on the way happens at its time. */
   async advance(ms: number): Promise<this> {
-    const end = this.#clock.now() + ms;
-    do await this.#settle(false);
-    while (!this.#isOver && this.#clock.skip(end));
-    this.#clock.reach(end);
-    return this.#settle();
+    if (!(Number.isFinite(ms) && ms >= 0))
+      throw new RangeError(`advance() takes a number of ms from 0, not ${String(ms)}`);
+    return this.#inTurn(async () => {
+      const end = this.#clock.now() + ms;
+      do await this.#settle(false);
+      while (!this.#isOver && this.#clock.skip(end));
+      this.#clock.reach(end);
+      return this.#settle();
+    });
   }
 
   /** Kills the process of the run and starts another one on its store, which resumes the run. */
   async kill(): Promise<this> {
-    await this.#restart();
-    return this.#settle();
+    return this.#inTurn(async () => {
+      await this.#restart();
+      return this.#settle();
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  /** @internal Throws a TypeError for a name that is of no tool, or of no step. */
+  checkName(kind: 'tool' | 'step', name: string): void {
+    const names = kind === 'tool' ? Object.keys(this.#registry.tools) : stepNames(this.#graph);
+    // The key of an item or of a step inside another workflow names a step at run time.
+    if (names.includes(name) || (kind === 'step' && /[/[]/.test(name))) return;
+    const of = kind === 'tool' ? 'The registry' : `Workflow '${this.#graph.name}'`;
+    throw new TypeError(withSuggestion(`${of} has no ${kind} '${name}'`, nearestName(name, names)));
   }
 
   /** Stops the server of a run that is not over, with its hooks. */
@@ -230,7 +270,7 @@ export class TestedRun<Result> {
     });
     const started = await store.start(
       { owner: this.#owner, graph: this.#graph, input, mask },
-      this.#observer(),
+      this.#waiter(),
     );
     this.#envelope = envelopeIn(started);
     await this.#settle();
@@ -243,16 +283,6 @@ export class TestedRun<Result> {
 
   get #isOver(): boolean {
     return !['running', 'waiting'].includes(this.status);
-  }
-
-  /** A request that gets every fact of the run until its process is killed. */
-  #observer(): Waiter {
-    const { killed } = this.#process;
-    return {
-      ...this.#waiter(),
-      request: { ...this.#request(), progressUntil: killed },
-      observe: (fact, state) => this.#observe(fact, state),
-    };
   }
 
   #waiter(): Waiter {
@@ -290,7 +320,8 @@ export class TestedRun<Result> {
   >();
 
   #boot(): Process {
-    const { server: settings, model } = this.#options;
+    const { server: settings } = this.#options;
+    const model = this.#modelOf(this.#options.model);
     const killing = new AbortController();
     const process = { killed: killing.signal, kill: () => killing.abort() };
     let parts: Pick<Process, 'store' | 'host'> | undefined;
@@ -303,6 +334,7 @@ export class TestedRun<Result> {
             ...options,
             clock: this.#clock,
             calls: this.#recorded(options.calls, process),
+            telemetry: this.#observed(options.telemetry),
             limits: { ...FILE_LIMITS, ...settings.runs },
           };
           const store = journalStore(untilKilled(this.#journal, process.killed), host);
@@ -316,12 +348,52 @@ export class TestedRun<Result> {
     return { ...process, ...parts, server };
   }
 
+  /** The model of the test, of which the last error is kept. */
+  #modelOf(model: ServerSettings['model']): ServerSettings['model'] {
+    return (
+      model &&
+      (async (...request) => {
+        try {
+          return await model(...request);
+        } catch (error) {
+          this.#modelError = error;
+          throw error;
+        }
+      })
+    );
+  }
+
   async #restart(): Promise<void> {
     this.#process.kill();
     this.#process = this.#boot();
-    const { server, store } = this.#process;
-    await server.start();
-    await store.get(this.#owner, this.#shown.workflow_id, { waiter: this.#observer() });
+    await this.#process.server.start();
+  }
+
+  /**
+   * Telemetry that shows the test all facts of its run: a request gets those of a process from its own arrival on, and
+   * would miss what a run that is resumed does before.
+   */
+  #observed(own: Telemetry | undefined): Telemetry {
+    return {
+      request: (request, work) => (own === undefined ? work() : own.request(request, work)),
+      carrier: () => own?.carrier() ?? {},
+      remoteCall: (call, make) => (own === undefined ? make() : own.remoteCall(call, make)),
+      upstream: (reference, send) => (own === undefined ? send({}) : own.upstream(reference, send)),
+      storeFault: (problem) => own?.storeFault(problem),
+      run: (run) => {
+        const inner = own?.run(run);
+        this.#ref ??= run.ref;
+        return {
+          carrier: inner?.carrier ?? {},
+          observe: (fact, state) => {
+            if (run.ref === this.#ref) this.#observe(fact, state);
+            inner?.observe(fact, state);
+          },
+          inCall: (call, make) => (inner === undefined ? make() : inner.inCall(call, make)),
+          end: () => inner?.end(),
+        };
+      },
+    };
   }
 
   /** The calls of a process, as the test sees them. A process that was killed makes no call, and gets no result. */
@@ -370,6 +442,9 @@ export class TestedRun<Result> {
       this.#envelope = answer.envelope;
       if (this.#isOver) {
         await this.stop();
+        const { crashAt } = this.#options;
+        if (crashAt !== undefined && !this.#hasCrashed)
+          throw new Error(`The run is ${this.status} without a call of '${crashAt.tool}': it did not crash`);
         return this;
       }
       if (work === 'busy') {
@@ -409,7 +484,9 @@ export class TestedRun<Result> {
       const value =
         typeof script === 'function' ? script(question) : Array.isArray(script) ? script[count] : script;
       if (Array.isArray(script) && count >= script.length) continue;
-      await this.#submit(value, { step: question.step });
+      await this.#submit(value, { step: question.step }).catch((error: Error) => {
+        throw Object.assign(error, { message: `\`answers\` of '${name}': ${error.message}` });
+      });
       return true;
     }
     return false;
@@ -434,8 +511,18 @@ export class TestedRun<Result> {
     const id =
       shared.find(({ action_id }) => action_id === action.action_id)?.workflow_id ?? action.workflow_id;
     const answer = await store.submit(by, id, { actionId: action.action_id, result }, waiter);
-    if (!answer.ok) throw refusal(answer.failure);
+    if (answer.ok) return;
+    const { code, message } = answer.failure;
+    // As for a client, so that a test can tell.
+    const isForeign = code === 'WORKFLOW_NOT_FOUND' && as !== undefined;
+    const why = isForeign ? '; this caller may not answer, and does not learn that there is such a run' : '';
+    throw refusal({ ...answer.failure, message: `${message}${why}` });
   }
+}
+
+/** What the test may call the steps of a workflow. */
+function stepNames(graph: Graph): readonly string[] {
+  return [...new Set(nodesWithTasks(graph).flatMap(({ id }) => namesOf(id)))];
 }
 
 /** A server on the journal of a test, and whether it was killed. */

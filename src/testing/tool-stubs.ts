@@ -52,7 +52,7 @@ export function stubFactories(
       const other = Object.hasOwn(factories, name) ? undefined : otherStub(name, entry, others);
       const stub = Object.hasOwn(stubs, name) ? (stubs[name] as AnyStub) : other;
       if (stub === undefined) return [];
-      const instance = instanceOf(stub);
+      const instance = instanceOf(name, stub);
       return [[name, () => instance] as const];
     }),
   );
@@ -72,7 +72,16 @@ function otherStub(name: string, entry: ToolEntry, others: OtherTools): AnyStub 
   ];
 }
 
-function instanceOf(stub: AnyStub): Instance {
+/** @throws TypeError for a stub that is neither a function nor a list with a result. */
+function instanceOf(name: string, stub: AnyStub): Instance {
+  if (typeof stub !== 'function' && !Array.isArray(stub))
+    throw new TypeError(
+      `The stub of '${name}' is ${stub === null ? 'null' : `of type ${typeof stub}`}: write a function, or a list of results: tools: { '${name}': [result] }`,
+    );
+  if (stub.length === 0 && typeof stub !== 'function')
+    throw new TypeError(
+      `The stub of '${name}' is a list without a result: write tools: { '${name}': [result] }`,
+    );
   let calls = 0;
   return {
     async execute(input, context) {

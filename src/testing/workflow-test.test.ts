@@ -139,6 +139,71 @@ describe('testWorkflow', () => {
     expect(run.trace).toContain('"is": "Why?"');
   });
 
+  test.each(['before', 'after'] as const)('sees what is done after a crash %s a call', async (when) => {
+    const run = await testWorkflow(registry, BookFlight, {
+      args,
+      otherTools: 'refuse',
+      tools: {
+        search_flights: [{ flights: [flightTo('Oslo')] }],
+        check_availability: [{ flight_id: 'F-1', seats_available: 1 }],
+        create_booking: [booked],
+      },
+      crashAt: { tool: 'create_booking', when },
+    });
+    expect(run).toMatchObject({ status: 'completed', effects: [{ tool: 'create_booking', result: booked }] });
+    expect(run.trace).toContain('"id": "B-1"');
+    expect(run.trace.match(/Calling tool 'create_booking'/g)).toHaveLength(1);
+    expect(run.calls.filter(({ tool }) => tool === 'create_booking')).toHaveLength(when === 'before' ? 1 : 2);
+  });
+
+  test.each([
+    [
+      { crashAt: { tool: 'create_bookin', when: 'after' } },
+      "no tool 'create_bookin'. Did you mean 'create_booking'?",
+    ],
+    [
+      { crashAt: { tool: 'create_booking', when: 'during' } },
+      "`crashAt.when` is 'before' or 'after', not \"during\"",
+    ],
+    [
+      { crashAt: { tool: 'cancel_booking', when: 'after' } },
+      "without a call of 'cancel_booking': it did not crash",
+    ],
+    [{ answers: { serch: 1 } }, "has no step 'serch'. Did you mean 'search'?"],
+    [{ answer: {} }, "There is no option 'answer'. Did you mean 'answers'?"],
+    [{ clock: 'fake' }, "`clock` is 'skip' or 'hold', not \"fake\""],
+    [{ otherTools: 'stub' }, "`otherTools` is 'real' or 'sample' or 'refuse', not \"stub\""],
+    [{ startsAt: new Date('x') }, '`startsAt` is a valid Date, not Invalid Date'],
+    [{ startsAt: '2026-01-01' }, '`startsAt` is a valid Date, not 2026-01-01'],
+    [
+      { tools: { search_flights: { flights: [] } } },
+      "write a function, or a list of results: tools: { 'search_flights'",
+    ],
+    [{ tools: { search_flights: [] } }, "The stub of 'search_flights' is a list without a result"],
+  ])('refuses %j', async (options, message) => {
+    const all = { args, otherTools: 'refuse', ...options } as object;
+    await expect(testWorkflow(registry, BookFlight, all)).rejects.toThrow(message);
+  });
+
+  test('says what an answer, a time or a caller is refused for', async () => {
+    const expects = 'expects: { is: { type: str, required: true } }, answer_by: lead';
+    const file = yaml(yamlOf('ask', `who: { yield: "Who?", ${expects} }`));
+    await expect(testWorkflow(registry, file, { otherTools: 'refuse', answers: { who: 5 } })).rejects.toThrow(
+      "`answers` of 'who': The answer does not fit",
+    );
+    const run = await testWorkflow(registry, file, { otherTools: 'refuse' });
+    await expect(run.advance(Number.NaN)).rejects.toThrow('advance() takes a number of ms from 0, not NaN');
+    const eve = { kind: 'principal', subject: 'eve', roles: [] } as const;
+    await expect(run.answer({ is: 'a' }, { as: eve })).rejects.toMatchObject({
+      code: 'WORKFLOW_NOT_FOUND',
+      message: expect.stringContaining('this caller may not answer'),
+    });
+    await Promise.all([run.kill(), run.kill()]);
+    expect(run.waiting).toMatchObject([{ step: 'who' }]);
+    await expect(testWorkflow(undefined as never, BookFlight)).rejects.toThrow('The registry is undefined: ');
+    await expect(testWorkflow(registry, undefined as never)).rejects.toThrow('The workflow is undefined: ');
+  });
+
   test('says what is wrong with a test', async () => {
     await expect(testWorkflow(registry, 'book_fligt' as 'book_flight', { args })).rejects.toThrow(
       "The registry has no workflow 'book_fligt'. Did you mean 'book_flight'?",
@@ -184,9 +249,13 @@ describe('matchers', () => {
     expect(() => asserted.toHaveFailed('E_OTHER')).toThrow(
       'expected the run to fail with E_OTHER: it is failed, ',
     );
-    expect(() => asserted.toBeWaitingFor('sure')).toThrow(
-      'expected the run to wait for `sure`: it is failed, ',
+    expect(() => asserted.toBeWaitingFor('search')).toThrow(
+      'expected the run to wait for `search`: it is failed, ',
     );
+    expect(() => asserted.toBeWaitingFor('serch')).toThrow("has no step 'serch'. Did you mean 'search'?");
+    expect(() => asserted.toHaveCalled('search_flight')).toThrow("The registry has no tool 'search_flight'.");
+    expect(() => expectRun(Promise.resolve() as never)).not.toThrow();
+    expect(() => expectRun(Promise.resolve() as never).toHaveNoEffects()).toThrow('await testWorkflow(');
     expect(() => asserted.toHaveCalled('search_flights', { destination: 'Bergen' })).toThrow(
       'expected the run to call search_flights with {"destination":"Bergen"}: it called search_flights {',
     );

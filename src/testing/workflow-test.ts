@@ -36,7 +36,8 @@ type ResultFor<R extends Registry, W> = W extends keyof R['workflows']
     : unknown;
 
 /** How a workflow is tested. */
-export interface WorkflowTestOptions<R extends Registry, Args = unknown> extends ScriptedRun {
+export interface WorkflowTestOptions<R extends Registry, Args = unknown>
+  extends ScriptedRun<keyof R['tools'] & string> {
   /** The arguments, as a program gives them. */
   readonly args?: Args;
   /** What answers in the place of tools, by their names. Default: the tools themselves. */
@@ -71,6 +72,7 @@ export async function testWorkflow<const R extends Registry, W extends WorkflowO
   workflow: W,
   options: WorkflowTestOptions<R, ArgumentsFor<R, W>> = {},
 ): Promise<TestedRun<ResultFor<R, W>>> {
+  checkOptions(registry, workflow, options);
   const { tools = {}, otherTools = 'real', server = {}, args = {}, ...how } = options;
   const graph = await graphOf(registry, workflow, options.workflow);
   const stubs = stubFactories(registry, tools, otherTools, server.tools);
@@ -81,6 +83,40 @@ export async function testWorkflow<const R extends Registry, W extends WorkflowO
   runs.add(run);
   await run.start(args as JsonObject);
   return run;
+}
+
+/** The values of options that are one of several words; others are free. */
+const OPTIONS: Readonly<Record<keyof WorkflowTestOptions<Registry>, readonly string[] | undefined>> = {
+  ...{ args: undefined, tools: undefined, otherTools: ['real', 'sample', 'refuse'], workflow: undefined },
+  ...{ server: undefined, answers: undefined, model: undefined, clock: ['skip', 'hold'] },
+  ...{ startsAt: undefined, owner: undefined, crashAt: undefined },
+};
+
+/** @throws TypeError for what only a test without types can give. */
+function checkOptions(registry: unknown, workflow: unknown, options: object): void {
+  for (const [name, value] of Object.entries({ registry, workflow }))
+    if (value === undefined || value === null)
+      throw new TypeError(
+        `The ${name} is ${value}: import it from its own module; modules that import each other see it too early`,
+      );
+  const names = Object.keys(OPTIONS);
+  for (const [name, value] of Object.entries(options)) {
+    if (!names.includes(name))
+      throw new TypeError(withSuggestion(`There is no option '${name}'`, nearestName(name, names)));
+    checkWord(name, value, OPTIONS[name as keyof typeof OPTIONS]);
+  }
+  const { crashAt, startsAt } = options as ScriptedRun;
+  checkWord('crashAt.when', crashAt?.when, ['before', 'after']);
+  if (startsAt !== undefined && !(startsAt instanceof Date && Number.isFinite(startsAt.getTime())))
+    throw new TypeError(
+      `\`startsAt\` is a valid Date, not ${String(startsAt)}: write new Date('2026-01-01')`,
+    );
+}
+
+function checkWord(name: string, value: unknown, words: readonly string[] | undefined): void {
+  if (value === undefined || words === undefined || words.some((word) => word === value)) return;
+  const list = words.map((word) => `'${word}'`).join(' or ');
+  throw new TypeError(`\`${name}\` is ${list}, not ${JSON.stringify(value)}`);
 }
 
 const runs = new Set<TestedRun<unknown>>();
