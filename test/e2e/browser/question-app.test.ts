@@ -1,3 +1,4 @@
+import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Answer, callOf, failureIn } from '../composite/client.js';
@@ -26,25 +27,34 @@ const graphs = [
   workflow('person', [ask('sure', { answerBy: [{ kind: 'human' }] }), returns(step('sure'))]),
 ];
 
-/** A host: it shows the app in a sandboxed frame, and passes on what the app asks for. */
-const HOST = `<iframe sandbox="allow-scripts" style="width:100%;border:0"></iframe><script>
-const frame = document.querySelector('iframe');
-const send = (message) => frame.contentWindow.postMessage({ jsonrpc: '2.0', ...message }, '*');
-addEventListener('message', async ({ source, data: { id, method, params } }) => {
-  if (source !== frame.contentWindow) return;
-  if (method === 'ui/initialize') {
-    send({ id, result: { protocolVersion: params.protocolVersion, hostInfo: { name: 'host', version: '1' }, hostCapabilities: { serverTools: {} }, hostContext: {} } });
-  } else if (method === 'ui/notifications/initialized') {
-    send({ method: 'ui/notifications/tool-input', params: { arguments: {} } });
-    send({ method: 'ui/notifications/tool-result', params: await toolResult() });
-  } else if (method === 'ui/notifications/size-changed') {
-    frame.style.height = params.height + 'px';
-  } else if (id !== undefined) {
-    send({ id, result: await forward(method, params) });
-  }
-});
-const show = (html) => { frame.srcdoc = html; };
-</script>`;
+/** A host: the bridge of the SDK for apps shows the app in a sandboxed frame, and passes on what the app asks for. */
+const HOST = `
+import { AppBridge, PostMessageTransport } from '@modelcontextprotocol/ext-apps/app-bridge';
+globalThis.show = async (html) => {
+  const frame = document.querySelector('iframe');
+  const capabilities = { serverTools: {}, openLinks: {}, updateModelContext: { text: {} } };
+  const bridge = new AppBridge(null, { name: 'host', version: '1.0.0' }, capabilities);
+  bridge.oncalltool = (params) => forward('tools/call', params);
+  bridge.onopenlink = (params) => forward('ui/open-link', params);
+  bridge.onupdatemodelcontext = (params) => forward('ui/update-model-context', params);
+  bridge.onsizechange = ({ height }) => { frame.style.height = height + 'px'; };
+  bridge.oninitialized = async () => {
+    await bridge.sendToolInput({ arguments: {} });
+    await bridge.sendToolResult(await toolResult());
+  };
+  await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
+  frame.srcdoc = html;
+};
+`;
+
+/** The script of the host. */
+async function hostScript(): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: HOST, resolveDir: import.meta.dirname },
+    ...{ bundle: true, format: 'iife', write: false, logLevel: 'error' },
+  });
+  return outputFiles[0]?.text ?? '';
+}
 
 interface Forwarded {
   readonly method: string;
@@ -67,6 +77,7 @@ async function hostOf(visitor: Visitor = {}) {
 
 describe('the app of questions', { timeout: 120_000 }, async () => {
   const browser: Browser | undefined = await startBrowser();
+  const script = browser === undefined ? '' : await hostScript();
   afterAll(() => browser?.close());
 
   /** Shows the result of a tool as a host does. */
@@ -76,13 +87,17 @@ describe('the app of questions', { timeout: 120_000 }, async () => {
     onTestFinished(() => page.close());
     const forwarded: Forwarded[] = [];
     const problems: string[] = [];
-    page.on('console', (message) => problems.push(message.text()));
+    page.on('console', (message) => {
+      // The bridge logs its messages.
+      if (message.type() !== 'debug') problems.push(message.text());
+    });
     await page.exposeFunction('toolResult', () => result);
     await page.exposeFunction('forward', async (method: string, params: Forwarded['params']) => {
       forwarded.push({ method, params });
       return method === 'tools/call' ? callOf(client, params.name, params.arguments) : {};
     });
-    await page.setContent(HOST);
+    await page.setContent('<iframe sandbox="allow-scripts" style="width:100%;border:0"></iframe>');
+    await page.addScriptTag({ content: script });
     const [content] = (await client.readResource({ uri: 'ui://stepwright/question' })).contents;
     expect(content).toMatchObject({ mimeType: 'text/html;profile=mcp-app' });
     await page.evaluate(`show(${JSON.stringify((content as { text: string }).text)})`);
