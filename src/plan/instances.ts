@@ -179,7 +179,18 @@ export class Instances implements InstanceTree<NodeInstance, ScopeInstance> {
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    this.root = { ...rootAddress(plan), order: [], container: undefined, part: 0, nodes: [] };
+    const { key, plan: scope, workflow, indices } = rootAddress(plan);
+    // Written out, without spread: each run has one.
+    this.root = {
+      key,
+      plan: scope,
+      workflow,
+      indices,
+      order: [],
+      container: undefined,
+      part: 0,
+      nodes: [],
+    };
   }
 
   node(scope: ScopeInstance, planned: PlannedNode): NodeInstance {

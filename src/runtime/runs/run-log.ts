@@ -3,7 +3,7 @@ import { defined } from '../../graph/defined.js';
 import type { Fact } from '../engine/contract.js';
 import type { Log, LogRecord } from '../tools/log.js';
 
-/** A run, as the log names it. */
+/** A run, as the log names it. Its `ref` is a hash: it is made where an entry is written. */
 interface LoggedRun {
   /** See `runRef`. */
   readonly ref: string;
@@ -20,7 +20,9 @@ interface LoggedEnd {
 }
 
 /** Logs that a run starts or continues in this process. */
-export function logStart(log: Log, { ref, workflow }: LoggedRun, isResumed = false): void {
+export function logStart(log: Log, logged: () => LoggedRun, isResumed = false): void {
+  if (log.leavesOut?.('debug')) return;
+  const { ref, workflow } = logged();
   log(`run ${ref} of workflow \`${workflow}\` ${isResumed ? 'goes on after a restart' : 'started'}`, {
     event: isResumed ? 'run.resumed' : 'run.started',
     level: 'debug',
@@ -29,7 +31,7 @@ export function logStart(log: Log, { ref, workflow }: LoggedRun, isResumed = fal
   });
 }
 
-/** Logs the reminders of questions that are still open. @param logged is called for a reminder only: its `ref` is a hash. */
+/** Logs the reminders of questions that are still open. */
 export function logReminders(log: Log, logged: () => LoggedRun, facts: readonly Fact[]): void {
   for (const fact of facts) {
     if (fact.kind !== 'reminded') continue;
@@ -44,9 +46,11 @@ export function logReminders(log: Log, logged: () => LoggedRun, facts: readonly 
 /** Logs the end of a run. What went wrong is in its answer, and may hold what the log must not show. */
 export function logEnd(
   log: Log,
-  { ref, workflow }: LoggedRun,
+  logged: () => LoggedRun,
   { status, code, node, durationMs }: LoggedEnd,
 ): void {
+  if (log.leavesOut?.('debug')) return;
+  const { ref, workflow } = logged();
   const duration = Math.round(durationMs);
   log(
     `run ${ref} of workflow \`${workflow}\` ${status}${code === undefined ? '' : ` with ${code}`} after ${duration} ms`,
@@ -63,7 +67,8 @@ export function logEnd(
 }
 
 /** Logs a fault of the server in a run. @param text what was thrown, without secrets. */
-export function logFault(log: Log, { ref, workflow }: LoggedRun, text: string): void {
+export function logFault(log: Log, logged: () => LoggedRun, text: string): void {
+  const { ref, workflow } = logged();
   log(`run ${ref} of workflow \`${workflow}\` failed inside the server: ${text}`, {
     event: 'run.fault',
     run: ref,

@@ -237,7 +237,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   /** Starts the run, for its first request. Rejects if the start could not be written. */
   async begin(waiter: Waiter): Promise<Envelope> {
     const waitingRequest = new WaitingRequest(this, waiter);
-    logStart(this.#parts.log, this.#logged);
+    logStart(this.#parts.log, () => this.#logged);
     this.#live?.go();
     waitingRequest.open();
     const envelope = await waitingRequest.envelope;
@@ -311,7 +311,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
       throw fault;
     }
     if (loaded.holder === 'this') {
-      logStart(this.#parts.log, this.#logged, true);
+      logStart(this.#parts.log, () => this.#logged, true);
       this.#live.go(this.isCapable(this.graph));
       return;
     }
@@ -536,7 +536,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     };
     const { status, error } = envelope;
     if (!this.#wasOver) {
-      logEnd(this.#parts.log, this.#logged, {
+      logEnd(this.#parts.log, () => this.#logged, {
         status: status === 'failed' || status === 'cancelled' ? status : 'succeeded',
         code: error?.code,
         node: error?.node,
@@ -563,7 +563,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   }
 
   logFault(fault: unknown): void {
-    logFault(this.#parts.log, this.#logged, maskedThrown(fault, this.mask));
+    logFault(this.#parts.log, () => this.#logged, maskedThrown(fault, this.mask));
   }
 
   get #logged() {

@@ -7,6 +7,7 @@ import { clip } from '../../graph/printable-text.js';
 import { unanswerable } from '../runs/actions/answerers.js';
 import { valuePort } from '../runs/actions/model-values.js';
 import type { RunStoreOptions } from '../runs/journal-run-store.js';
+import type { ValuePort } from '../runs/run/values-in-flight.js';
 import type { RunStore } from '../runs/run-store.js';
 import { journalStore, memoryStore } from '../runs/run-stores.js';
 import { missingIn } from '../tools/capabilities.js';
@@ -42,6 +43,8 @@ export class ServerParts {
   readonly sealing: Pick<RunStore, 'key'>;
   /** Missing where questions have no pages. */
   readonly links: QuestionLinks | undefined;
+  /** Supplies values of a model to runs. */
+  readonly values: ValuePort;
   /** What all clients get. */
   readonly base: LiveCatalogue;
   /** Tools that look after open runs of earlier processes. */
@@ -69,6 +72,7 @@ export class ServerParts {
     this.servedMemo = new ServedMemo(registry);
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
+    this.values = valuePort({ ...settings, schemas });
     const runs = this.#runStore();
     const { page, publicUrl, key } = settings.questions ?? {};
     this.sealing = key === undefined ? runs : { key: async () => Buffer.from(key) };
@@ -184,7 +188,7 @@ export class ServerParts {
       isPrivate,
       missing: (graph) => [...missing(graph), ...(this.drift?.missingFor(graph) ?? [])],
       resultFailure,
-      values: valuePort({ ...settings, schemas }),
+      values: this.values,
       refusal: (graph, owner) =>
         unanswerable(graph, owner, {
           localRoles,

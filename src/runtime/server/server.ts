@@ -378,10 +378,10 @@ class RegistryServer implements StepwrightServer {
     const mask = new CallMask();
     const names = secret.map((argument) => argument.name);
     for (const values of [args as JsonObject, input]) mask.giveMembers(values, names);
+    const make = () => this.#rendered(catalogue, prompt, { args, input }, request, mask);
+    if (this.toolset.middleware.isEmpty) return make();
     const shownArguments = mask.input(input, names);
-    return this.#admitted({ prompt: name, shownArguments }, request, mask, () =>
-      this.#rendered(catalogue, prompt, { args, input }, request, mask),
-    );
+    return this.#admitted({ prompt: name, shownArguments }, request, mask, make);
   }
 
   /** Makes a prompt, unless middleware refuses it. */
@@ -392,7 +392,6 @@ class RegistryServer implements StepwrightServer {
     make: () => Promise<PromptTrace | PromptResult>,
   ): Promise<PromptTrace | PromptResult> {
     const { middleware } = this.toolset;
-    if (middleware.isEmpty) return make();
     const limitMs = this.settings.promptTimeoutMs;
     const answer = await limited(limitMs, request.signal, (signal) =>
       middleware.admit(
@@ -446,7 +445,7 @@ class RegistryServer implements StepwrightServer {
         ),
         toolset: this.toolset,
         runs: this.#runs,
-        schemas: this.#schemas,
+        values: this.#parts.values,
         settings: this.settings,
         request,
       });

@@ -71,7 +71,11 @@ export interface LogAbout extends LogSubject {
 }
 
 /** Writes one entry of the operator's log; clients never receive it. */
-export type Log = (text: string, about: LogAbout) => void;
+export interface Log {
+  (text: string, about: LogAbout): void;
+  /** Whether entries of a level are left out: what they say need not be made. Default: all are written. */
+  readonly leavesOut?: (level: RecordLevel) => boolean;
+}
 
 /**
  * A log in which no text can pose as another entry.
@@ -81,12 +85,14 @@ export type Log = (text: string, about: LogAbout) => void;
  */
 export function encodedLog(log: LogFunction = writeToStderr, least: RecordLevel = 'info'): Log {
   const from = RECORD_LEVELS.indexOf(least);
-  return (text, about) => {
+  const leavesOut = (level: RecordLevel): boolean => RECORD_LEVELS.indexOf(level) < from;
+  const write = (text: string, about: LogAbout): void => {
     const { level = 'error' } = about;
-    if (RECORD_LEVELS.indexOf(level) < from) return;
+    if (leavesOut(level)) return;
     const message = logText(text);
     log(message, { ...about, level, message });
   };
+  return Object.assign(write, { leavesOut });
 }
 
 /** The members of a record that say where a call came from. */

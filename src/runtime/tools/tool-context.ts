@@ -11,7 +11,7 @@ import { message, quoted, toolTexts } from './tool-texts.js';
 
 /**
  * What a tool sees of the context of its call. What it reports of its progress holds no secrets: it is shown as it
- * comes. Few tools look at the signal or the key, which are dear: they are made when they are read.
+ * comes. Few tools look at the signal, the key or the headers, which are dear: they are made when they are read.
  */
 export function toolContextOf(
   context: CallContext,
@@ -34,20 +34,19 @@ class ToolCallContext implements ToolContext {
   declare readonly headers?: NonNullable<ToolContext['headers']>;
   declare readonly session?: string;
   declare readonly client?: ClientInfo;
-  declare readonly elicit: ToolContext['elicit'];
-  declare readonly log: ToolContext['log'];
-  declare readonly sample: ToolContext['sample'];
-  declare readonly roots: ToolContext['roots'];
-  declare readonly closeStream: ToolContext['closeStream'];
-  declare readonly callUpstream: ToolContext['callUpstream'];
+  readonly elicit: ToolContext['elicit'];
+  readonly log: ToolContext['log'];
+  readonly sample: ToolContext['sample'];
+  readonly roots: ToolContext['roots'];
+  readonly closeStream: ToolContext['closeStream'];
+  readonly callUpstream: ToolContext['callUpstream'];
   readonly #context: CallContext;
-  readonly #maskOf: () => CallMask;
-  readonly #upstream: CallUpstream | undefined;
+  readonly #peer: Peer | undefined;
 
   constructor(context: CallContext, maskOf: () => CallMask, upstream: CallUpstream | undefined) {
+    const { peer } = context;
     this.#context = context;
-    this.#upstream = upstream;
-    this.#maskOf = maskOf;
+    this.#peer = peer;
     Object.defineProperty(this, 'signal', ToolCallContext.#signal);
     this.requestId = context.requestId;
     if ('idempotencyKey' in context) {
@@ -61,12 +60,26 @@ class ToolCallContext implements ToolContext {
       else context.progress(value);
     };
     this.progress = progress;
-    const { peer } = context;
-    if (peer?.headers !== undefined) this.headers = peer.headers;
+    if (peer !== undefined && 'headers' in peer)
+      Object.defineProperty(this, 'headers', ToolCallContext.#headers);
     if (peer?.session !== undefined) this.session = peer.session;
     if (peer?.client !== undefined) this.client = peer.client;
-    Object.defineProperties(this, ToolCallContext.#ofPeer);
-    Object.defineProperty(this, 'callUpstream', ToolCallContext.#callUpstream);
+    // The client is absent where no request is open: a run that has waited is moved on by another one.
+    const { elicit, log, sample, roots, closeStream } = clientMethods(context, maskOf);
+    this.elicit = elicit;
+    this.log = log;
+    this.sample = sample;
+    this.roots = roots;
+    this.closeStream = closeStream;
+    this.callUpstream = (async (input: object): Promise<unknown> => {
+      if (upstream === undefined)
+        throw new UpstreamError(
+          'E_UPSTREAM_CONFIG',
+          'The tool has no option `upstream`: it calls no upstream server',
+        );
+      const { signal, idempotencyKey, auth } = context;
+      return upstream(input as JsonObject, { signal, idempotencyKey, auth, progress });
+    }) as ToolContext['callUpstream'];
   }
 
   // Members of the object itself, since tools copy contexts; one function for all of them, or each object would have a
@@ -77,31 +90,10 @@ class ToolCallContext implements ToolContext {
       return this.#context.signal;
     },
   };
-  static readonly #ofPeer: PropertyDescriptorMap & ThisType<ToolCallContext> = Object.fromEntries(
-    (['elicit', 'log', 'sample', 'roots', 'closeStream'] as const).map((name) => [
-      name,
-      {
-        enumerable: true,
-        get(this: ToolCallContext) {
-          const { peer, signal } = this.#context;
-          return peerMethods(peer, signal, this.#maskOf)[name];
-        },
-      },
-    ]),
-  );
-  static readonly #callUpstream: PropertyDescriptor & ThisType<ToolCallContext> = {
+  static readonly #headers: PropertyDescriptor & ThisType<ToolCallContext> = {
     enumerable: true,
     get() {
-      const upstream = this.#upstream;
-      return async (input: object): Promise<unknown> => {
-        if (upstream === undefined)
-          throw new UpstreamError(
-            'E_UPSTREAM_CONFIG',
-            'The tool has no option `upstream`: it calls no upstream server',
-          );
-        const { signal, idempotencyKey, auth } = this.#context;
-        return upstream(input as JsonObject, { signal, idempotencyKey, auth, progress: this.progress });
-      };
+      return this.#peer?.headers;
     },
   };
   static readonly #idempotencyKey: PropertyDescriptor & ThisType<ToolCallContext> = {
@@ -131,29 +123,29 @@ export function requestContextOf({
 }
 
 /** The members of a tool's context that reach the client of the request. */
-type PeerMethods = Pick<ToolContext, 'elicit' | 'log' | 'sample' | 'roots' | 'closeStream'>;
+type ClientMethods = Pick<ToolContext, 'elicit' | 'log' | 'sample' | 'roots' | 'closeStream'>;
 
-/**
- * @param peer absent where no request is open: a run that has waited is moved on by another one.
- * @param maskOf what log messages must not show.
- */
-function peerMethods(peer: Peer | undefined, signal: AbortSignal, maskOf: () => CallMask): PeerMethods {
+/** @param maskOf what log messages must not show. */
+function clientMethods(context: CallContext, maskOf: () => CallMask): ClientMethods {
   return {
     elicit: (async (text: string, form: Form, { key }: ElicitOptions = {}) => {
+      const { peer, signal } = context;
       const { elicit } = peer ?? {};
       if (elicit === undefined) throw unsupported('elicitation', peer);
       return elicitForm((asked, end) => elicit({ ...asked, ...defined({ key }) }, end), text, form, signal);
     }) as ToolContext['elicit'],
-    log: (level, data, logger) => peer?.log?.(level, maskOf().json(data), logger),
+    log: (level, data, logger) => context.peer?.log?.(level, maskOf().json(data), logger),
     sample: async (request) => {
+      const { peer, signal } = context;
       if (peer?.sample === undefined) throw unsupported('sampling', peer);
       return peer.sample(request, signal).catch(failedWith('sampling'));
     },
     roots: async () => {
+      const { peer, signal } = context;
       if (peer?.roots === undefined) throw unsupported('roots', peer);
       return peer.roots(signal).catch(failedWith('roots'));
     },
-    closeStream: () => peer?.closeStream?.(),
+    closeStream: () => context.peer?.closeStream?.(),
   };
 }
 

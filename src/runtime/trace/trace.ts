@@ -135,8 +135,7 @@ class ConversationTrace implements TraceObserver {
 
   finish(state: RunState, run?: KeptRun): PromptTrace {
     for (const fact of pauseFacts(state)) this.observe(fact, state);
-    const { graph } = this.#options;
-    const closed = { ...this.#options, ledger: this.#ledger, state };
+    const { graph, isPrivate } = this.#options;
     const { description } = graph;
     const { status, result, endedBy } = state.run;
     const steps = stepsMeta(this.#ledger, status === 'running');
@@ -147,19 +146,16 @@ class ConversationTrace implements TraceObserver {
       const remains = leftBehind({
         ledger: this.#ledger,
         secrets: this.#secrets,
-        remains: remainsIn(closed),
+        remains: remainsIn({ ledger: this.#ledger, state, isPrivate }),
       });
-      const text = [
-        'The workflow is done, but side effects or calls with an unknown outcome remain.',
-        ...remains.texts,
-      ].join('\n\n');
-      const end = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
+      const end = remains.texts.length === 0 ? [] : [remainsBlock(remains.texts)];
       return {
         description,
-        messages: [...this.#masked(said), ...(remains.texts.length === 0 ? [] : [end])],
+        messages: [...this.#masked(said), ...end],
         _meta: { status, steps, errors: [], calls: remains.calls, ...remains.meta, ...returned },
       };
     }
+    const closed = { ...this.#options, ledger: this.#ledger, state };
     const { text, isWaiting, ...meta } = closingOf(closed, run);
     const last = textBlock('assistant', text, {
       'stepwright/part': isWaiting ? 'waiting' : 'hand-off',
@@ -258,6 +254,11 @@ export function intentText(
   const { text, size } = limited(args.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`).join(''));
   const cut = cutNote('text of the parameters', size);
   return `I want to ${stop(description)}${text === '' ? '' : `\nParameters:${text}${cut}`}`;
+}
+
+function remainsBlock(texts: readonly string[]): PromptMessage {
+  const head = 'The workflow is done, but side effects or calls with an unknown outcome remain.';
+  return textBlock('assistant', [head, ...texts].join('\n\n'), { 'stepwright/part': 'hand-off' });
 }
 
 function notNeeded(step: string, failed: readonly string[]): string {
@@ -378,7 +379,13 @@ interface ClosedRun extends TracedRun {
 }
 
 /** What a run left behind, for its caller. */
-function remainsIn({ ledger, state, isPrivate = () => false }: ClosedRun): Remains {
+function remainsIn({
+  ledger,
+  state,
+  isPrivate = () => false,
+}: Pick<ClosedRun, 'ledger' | 'state'> & {
+  readonly isPrivate: TracedRun['isPrivate'] | undefined;
+}): Remains {
   return remainsForCaller(remainsOf(ledger.plan, state), isPrivate);
 }
 
@@ -389,7 +396,15 @@ function remainsIn({ ledger, state, isPrivate = () => false }: ClosedRun): Remai
 export function closingOf(run: ClosedRun, kept?: KeptRun): HandOff & { readonly isWaiting: boolean } {
   const { graph, state, ledger, mask, describeTool, isPrivate = () => false, workflowTool } = run;
   const context = {
-    ...{ graph, state, ledger, secrets: mask, isPrivate, workflowTool, remains: remainsIn(run) },
+    ...{
+      graph,
+      state,
+      ledger,
+      secrets: mask,
+      isPrivate,
+      workflowTool,
+      remains: remainsIn({ ledger, state, isPrivate }),
+    },
     safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
   };
   const paused = isPaused(state) ? kept : undefined;

@@ -7,6 +7,7 @@ import type { ServerChange } from '../server/stepwright-server.js';
 import type { TaskState } from '../server/tasks/task-router.js';
 import { faultCodes, ProtocolFault } from '../server/wire.js';
 import type { Log } from '../tools/log.js';
+import type { Peer } from '../tools/port.js';
 
 /** One message of JSON-RPC, as a transport sees it. */
 export interface Message {
@@ -62,19 +63,20 @@ function repeatedKey(text: string): string | undefined {
   /** For each open object or list its keys, where they count. */
   const open: (Set<string> | undefined)[] = [];
   let isInParams = false;
-  const structure = /["{}[\]]/g;
-  for (let next = structure.exec(text); next !== null; next = structure.exec(text)) {
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
     const depth = open.length;
-    if (next[0] === '{') open.push(depth === 0 || (depth === 1 && isInParams) ? new Set() : undefined);
-    else if (next[0] === '[') open.push(undefined);
-    else if (next[0] !== '"') open.pop();
-    else {
-      const end = endOfText(text, next.index);
-      structure.lastIndex = end;
+    if (char === '{') open.push(depth === 0 || (depth === 1 && isInParams) ? new Set() : undefined);
+    else if (char === '[') open.push(undefined);
+    else if (char === '}' || char === ']') open.pop();
+    else if (char === '"') {
+      const start = at;
+      const end = endOfText(text, start);
+      at = end - 1;
       const keys = open.at(-1);
       COLON.lastIndex = end;
       if (keys === undefined || !COLON.test(text)) continue;
-      const key: string = JSON.parse(text.slice(next.index, end));
+      const key: string = JSON.parse(text.slice(start, end));
       if (keys.has(key)) return key;
       keys.add(key);
       if (depth === 1) isInParams = key === 'params';
@@ -113,8 +115,18 @@ export const TASK_POLL_MS = 1_000;
 /** Headers that prove who a caller is: another program could call in its name by them. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie']);
 
-/** The headers of a request, as tools see them. Names are in lower case. */
-export function shownHeaders(headers: Iterable<readonly [string, unknown]>): Record<string, string> {
+/** Gives a client the headers of its request, as tools see them. They are made when they are read, which few tools do. */
+export function withHeaders<P extends Peer>(peer: P, headers: () => Iterable<readonly [string, unknown]>): P {
+  let shown: Peer['headers'];
+  const get = (): Peer['headers'] => {
+    shown ??= shownHeaders(headers());
+    return shown;
+  };
+  return Object.defineProperty(peer, 'headers', { enumerable: true, get });
+}
+
+/** Names are in lower case. */
+function shownHeaders(headers: Iterable<readonly [string, unknown]>): Record<string, string> {
   const shown: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (value !== undefined && !SECRET_HEADERS.has(name)) shown[name] = String(value);
@@ -140,14 +152,15 @@ export function progressOf(
  * @throws ProtocolFault -32602 for one that is not a text: a call would be made, and recorded nowhere.
  */
 export function continuedTask(
-  meta: Readonly<Record<string, unknown>> = {},
-): Pick<RequestContext, 'continues' | 'idempotencyKey'> {
+  meta: Readonly<Record<string, unknown>> | undefined,
+): Pick<RequestContext, 'continues' | 'idempotencyKey'> | undefined {
+  if (meta === undefined) return undefined;
   const text = (key: string): string | undefined => {
     const value = meta[key];
     if (value === undefined || (typeof value === 'string' && value !== '')) return value;
     throw new ProtocolFault(faultCodes.invalidParams, `Invalid params: _meta.${key}: must be a string`);
   };
-  const [task, step, idempotencyKey] = ['_task_id', '_step', 'stepwright/idempotencyKey'].map(text);
+  const [task, step, idempotencyKey] = [text('_task_id'), text('_step'), text('stepwright/idempotencyKey')];
   if (task === undefined) return defined({ idempotencyKey });
   return { continues: { task, ...defined({ step, idempotencyKey }) } };
 }

@@ -32,7 +32,7 @@ import { RequestSignal } from '../../server/requests/limits.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
-import { changeNotification, shownHeaders } from '../../transports/messages.js';
+import { changeNotification, withHeaders } from '../../transports/messages.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -103,9 +103,8 @@ export class ConnectedClient {
     const capabilities = protocol.getClientCapabilities() ?? {};
     const info = protocol.getClientVersion();
     const { requestInfo, sessionId, closeSSEStream } = extra;
-    return {
+    const peer: Peer = {
       connection: this,
-      ...(requestInfo === undefined ? {} : { headers: shownHeaders(Object.entries(requestInfo.headers)) }),
       ...defined({ session: sessionId }),
       ...(info === undefined
         ? {}
@@ -124,6 +123,7 @@ export class ConnectedClient {
       ...defined({ closeStream: closeSSEStream }),
       log: (level, data, logger) => this.#log(extra, level, { data, ...defined({ logger }) }),
     };
+    return requestInfo === undefined ? peer : withHeaders(peer, () => Object.entries(requestInfo.headers));
   }
 
   #log(extra: Extra, level: LogLevel, message: { readonly data: unknown; readonly logger?: string }): void {

@@ -25,7 +25,8 @@ interface Question {
 /** One request of a client, and what is sent during it. */
 export interface Exchange {
   readonly context: ServerContext;
-  readonly peer: Peer;
+  /** Sends a log message. Missing where the client wants none. */
+  readonly log: Peer['log'];
   readonly progress: RequestContext['progress'] | undefined;
   /** Why its signal is aborted. */
   reason(): unknown;
@@ -55,29 +56,32 @@ export class OpenCall {
   /** Called when there is a question. */
   #wake = noWaiter;
 
-  /** @param owner who may continue the call, and which: see {@link OpenCalls.take}. */
+  /**
+   * @param owner who may continue the call, and which: see {@link OpenCalls.take}.
+   * @param client what the call knows of its client. What it asks the client is added.
+   */
   constructor(
     calls: OpenCalls,
     readonly owner: () => string,
     exchange: Exchange,
     askable: Askable,
+    client: Pick<Peer, 'client' | 'headers'>,
   ) {
     this.#calls = calls;
     this.#exchange = exchange;
     this.#leave = this.#follow(exchange);
     const toCurrent: RequestContext['progress'] = (...report) => this.#exchange.progress?.(...report);
     this.progress = exchange.progress === undefined ? noProgress : toCurrent;
-    this.peer = {
-      ...exchange.peer,
-      asksBetween: true,
-      lacks: (capability) => {
-        this.lacking = capability;
-      },
-      log: (...entry) => this.#exchange.peer.log?.(...entry),
-      ...(askable.elicit ? { elicit: (...asked) => this.#elicit(...asked) } : {}),
-      ...(askable.sample ? { sample: (...asked) => this.#sample(...asked) } : {}),
-      ...(askable.roots ? { roots: (signal) => this.#roots(signal) } : {}),
+    const peer: { -readonly [Name in keyof Peer]: Peer[Name] } = client;
+    peer.asksBetween = true;
+    peer.lacks = (capability) => {
+      this.lacking = capability;
     };
+    peer.log = (...entry) => this.#exchange.log?.(...entry);
+    if (askable.elicit) peer.elicit = (...asked) => this.#elicit(...asked);
+    if (askable.sample) peer.sample = (...asked) => this.#sample(...asked);
+    if (askable.roots) peer.roots = (signal) => this.#roots(signal);
+    this.peer = peer;
   }
 
   /** Begins the work. */
@@ -105,27 +109,29 @@ export class OpenCall {
   /** The result of an exchange: of the work, or what it asks. */
   async next(): Promise<object> {
     try {
-      for (;;) {
-        const asked = new Promise<undefined>((resolve) => {
-          // Questions that are put at once are one exchange.
-          const wake = (): void => void setImmediate(() => resolve(undefined));
-          this.#wake = wake;
-          if (this.#questions.size > 0) this.#wake();
-        });
-        const result = await Promise.race([this.#work, asked]);
-        // A question may have been withdrawn meanwhile.
-        if (result !== undefined) return result;
-        if (this.#questions.size === 0) continue;
-        const requests = [...this.#questions].map(([key, { request }]) => [key, request] as const);
-        return inputRequired({
-          inputRequests: Object.fromEntries(requests),
-          requestState: this.#calls.keep(this),
-        });
-      }
+      return await new Promise<object>((resolve, reject) => {
+        // Questions that are put at once are one exchange. They may be withdrawn, or the work be over, meanwhile.
+        const ask = (): void => {
+          if (this.#wake === wake && this.#questions.size > 0) resolve(this.#asked());
+        };
+        const wake = (): void => void setImmediate(ask);
+        this.#wake = wake;
+        this.#work?.then(resolve, reject);
+        if (this.#questions.size > 0) wake();
+      });
     } finally {
       this.#leave();
       this.#wake = noWaiter;
     }
+  }
+
+  #asked(): object {
+    this.#wake = noWaiter;
+    const requests = [...this.#questions].map(([key, { request }]) => [key, request] as const);
+    return inputRequired({
+      inputRequests: Object.fromEntries(requests),
+      requestState: this.#calls.keep(this),
+    });
   }
 
   /** Calls back when the work is over. */

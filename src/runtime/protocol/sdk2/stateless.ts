@@ -36,7 +36,7 @@ import type { Peer } from '../../tools/port.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import type { PromptTrace } from '../../trace/messages.js';
 import { answerRequest, type ClientState, parseParams } from '../../transports/answer-request.js';
-import { continuedTask, progressOf, shownHeaders } from '../../transports/messages.js';
+import { continuedTask, progressOf, withHeaders } from '../../transports/messages.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { type Askable, OpenCall, OpenCalls } from './open-calls.js';
 import { answerSkills, isSkillMethod, SKILL_METHODS, SKILLS_EXTENSION } from './skills.js';
@@ -102,10 +102,10 @@ interface Asked {
 
 /** What a request says of its client. The SDK has checked it. */
 interface Envelope {
-  readonly protocolVersion?: string;
-  readonly info?: Implementation;
-  readonly capabilities?: JsonObject;
-  readonly logLevel?: LogLevel;
+  readonly protocolVersion: string | undefined;
+  readonly info: Implementation | undefined;
+  readonly capabilities: JsonObject | undefined;
+  readonly logLevel: LogLevel | undefined;
 }
 
 /** A request, as its envelope describes it. */
@@ -183,13 +183,14 @@ export class StatelessServers {
       caller.hasEnded?.() ? new ConnectionClosed('the connection was closed') : signal.reason;
     const envelope = envelopeOf(context);
     const client = taskClientOf(envelope.capabilities, caller.hasTasks);
-    const peer = peerOf(context, envelope);
-    const exchange = { context, peer, progress: reports?.progress, reason };
+    const log = logOf(context, envelope);
+    const exchange = { context, log, progress: reports?.progress, reason };
     const owner = (): string => this.#ownerOf(caller, message);
     const state = requestState<string>();
     const open = state === undefined ? undefined : this.#calls.take(state, owner);
     open?.resume(exchange);
-    const call = open ?? new OpenCall(this.#calls, owner, exchange, askableOf(envelope, client));
+    const askable = askableOf(envelope, client);
+    const call = open ?? new OpenCall(this.#calls, owner, exchange, askable, peerOf(context, envelope));
     const endTurn = await caller.turn?.(message.method, call.signal);
     try {
       if (open === undefined) call.begin(this.#work(caller, message, { context, envelope, client }, call));
@@ -287,7 +288,7 @@ export class StatelessServers {
       state === undefined
         ? undefined
         : await (await this.#server.questions()).open(state, subject(), mcpReq.inputResponses ?? {}, request);
-    const how = { ...request, ...defined({ resumes }) };
+    const how = resumes === undefined ? request : { ...request, resumes };
     const trace = await answerRequest(this.#server, FORGETFUL, { method: 'prompts/get', params }, how);
     const { status, workflow_id: run } = ((trace as Partial<PromptTrace>)._meta ?? {}) as Partial<
       PromptTrace['_meta']
@@ -447,29 +448,28 @@ function reportsOf({ mcpReq }: ServerContext, log: Log) {
 function envelopeOf({ mcpReq }: ServerContext): Envelope {
   const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, never>>;
   return {
-    ...defined({ protocolVersion: envelope[PROTOCOL_VERSION_META_KEY] }),
-    ...defined({ info: envelope[CLIENT_INFO_META_KEY] }),
-    ...defined({ capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] }),
-    ...defined({ logLevel: envelope[LOG_LEVEL_META_KEY] }),
+    protocolVersion: envelope[PROTOCOL_VERSION_META_KEY],
+    info: envelope[CLIENT_INFO_META_KEY],
+    capabilities: envelope[CLIENT_CAPABILITIES_META_KEY],
+    logLevel: envelope[LOG_LEVEL_META_KEY],
   };
 }
 
 /** The client, as its request describes it. */
-function peerOf({ mcpReq, http }: ServerContext, { info, capabilities = {}, logLevel }: Envelope): Peer {
-  const headers = http?.req?.headers;
-  return {
-    ...(headers === undefined ? {} : { headers: shownHeaders(headers.entries()) }),
-    ...(info === undefined
+function peerOf({ http }: ServerContext, { info, capabilities = {} }: Envelope): Peer {
+  const peer: Peer =
+    info === undefined
       ? {}
       : {
           client: { name: info.name, version: info.version, ...defined({ title: info.title }), capabilities },
-        }),
-    // Without a level the client wants no log.
-    ...(logLevel === undefined ? {} : { log: logWith(mcpReq, logLevel) }),
-  };
+        };
+  const headers = http?.req?.headers;
+  return headers === undefined ? peer : withHeaders(peer, () => headers.entries());
 }
 
-function logWith({ notify }: ServerContext['mcpReq'], least: LogLevel): NonNullable<Peer['log']> {
+/** Sends log messages. Without a level the client wants none. */
+function logOf({ mcpReq: { notify } }: ServerContext, { logLevel: least }: Envelope): Peer['log'] {
+  if (least === undefined) return undefined;
   return (level, data, logger) => {
     if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return;
     // A client that has left reads no log.

@@ -1,4 +1,5 @@
 import { inputRequired, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import type { RequestContext } from '../../runs/request.js';
@@ -6,7 +7,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
 import { ProtocolFault, putBy, type UserQuestion } from '../../server/wire.js';
 import { checkedParams, dictionary, parseParams, text } from '../../transports/answer-request.js';
-import { TASK_POLL_MS, taskFields } from '../../transports/messages.js';
+import { type Message, TASK_POLL_MS, taskFields } from '../../transports/messages.js';
 
 // Tasks as the extension of revision 2026-07-28 has them: the server decides which calls are tasks.
 
@@ -21,7 +22,9 @@ export function isTaskMethod(method: string): method is TaskMethod {
 }
 
 /** Params that are checked where a request is answered: the SDK would refuse them with the issues of its schemas. */
-export const UNCHECKED = { params: z.unknown() };
+export const UNCHECKED: { readonly params: StandardSchemaV1<unknown> } = {
+  params: { '~standard': { version: 1, vendor: 'stepwright', validate: (value) => ({ value }) } },
+};
 
 const named = z.looseObject({ taskId: text() });
 
@@ -34,8 +37,9 @@ const update = z.looseObject({ inputResponses: answers });
  *
  * @throws ProtocolFault -32602 for those that are not an object, and for an update of a task without them.
  */
-export function checkAnswers(method: string, params: unknown): void {
-  checkedParams(method, method === 'tasks/update' ? update : retry, params);
+export function checkAnswers(method: string, params: Message['params']): void {
+  if (method === 'tasks/update') checkedParams(method, update, params);
+  else if (params?.inputResponses !== undefined) checkedParams(method, retry, params);
 }
 
 /** What a client can do, by its request. */

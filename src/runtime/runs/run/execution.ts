@@ -92,7 +92,11 @@ export class Execution {
     this.#values?.trim((id) => this.open.has(id));
     this.failHeldCalls();
     this.supply(commands, incoming);
-    this.supply(refusedIn(events, state), incoming);
+    for (const event of events) {
+      const command = event.kind === 'valueRefused' ? commandOf(state, event.command) : undefined;
+      // It still waits for a value: the last try did not fit.
+      if (command !== undefined) this.supply([command], incoming);
+    }
   }
 
   /** A cancelled run, and a task, do not wait for calls that no process makes: what became of them is not known. */
@@ -239,10 +243,3 @@ const LOST: Failure = {
   message: 'The server stopped before the call returned. It may have taken effect, and is not made again.',
   outcomeUnknown: true,
 };
-
-/** The actions that still wait for a value, of which a try did not fit. */
-function refusedIn(events: readonly Event[], state: RunState): readonly Command[] {
-  return events.flatMap((event) =>
-    event.kind === 'valueRefused' ? (commandOf(state, event.command) ?? []) : [],
-  );
-}

@@ -1,4 +1,3 @@
-import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import { getOrInsert } from '../../../graph/maps.js';
@@ -8,10 +7,10 @@ import { planOf } from '../../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import { advance, failedAtStart } from '../../engine/engine.js';
 import { restore, snapshot } from '../../engine/snapshot.js';
-import { valuePort } from '../../runs/actions/model-values.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import { runInProcess } from '../../runs/run/run-in-process.js';
+import type { ValuePort } from '../../runs/run/values-in-flight.js';
 import { logEnd, logStart } from '../../runs/run-log.js';
 import type { RunStore, Waiter } from '../../runs/run-store.js';
 import { RunMask } from '../../secrets/run-mask.js';
@@ -48,8 +47,8 @@ export interface PromptRun {
   readonly toolset: Toolset;
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
-  /** Checks values of a model. */
-  readonly schemas: SchemaCompiler;
+  /** Supplies values of a model. */
+  readonly values: ValuePort;
   readonly settings: ResolvedSettings;
   readonly request: IdentifiedRequest;
 }
@@ -64,7 +63,7 @@ export interface PromptRun {
  * is open.
  */
 export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
-  const { workflow, input, args, toolset, settings, request, schemas } = run;
+  const { workflow, input, args, toolset, settings, request, values } = run;
   const { graph } = workflow;
   const began = performance.now();
   const runId = settings.newRunId();
@@ -72,7 +71,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     graph.instructions.length === 0
       ? []
       : await Promise.all(graph.instructions.map((instruction) => readInstruction(instruction, run)));
-  const { resumes } = request;
+  const { resumes, requestId, principal, peer, auth } = request;
   // That of a run knows the secrets among its results as well.
   const mask =
     (resumes && (await run.runs.inspect(request.principal, resumes.run, (run) => run.mask))) ??
@@ -111,7 +110,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     const unstored = { ...run, workflow: plain, settings: unrecorded, request: once };
     return withoutTask(await runPrompt(unstored), started.failure);
   }
-  const logged = { ref: runRef(runId), workflow: graph.name };
+  const logged = () => ({ ref: runRef(runId), workflow: graph.name });
   logStart(settings.log, logged);
   const { state, status, failure } = await runInProcess({
     graph,
@@ -123,8 +122,8 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     signal: request.signal,
     deadlineMs: leftMs,
     leavesValues: true,
-    values: valuePort({ ...settings, schemas }),
-    context: { ...request, progress: progress.ofTool },
+    values,
+    context: { requestId, principal, auth, progress: progress.ofTool, ...defined({ peer }) },
     observe,
     ...defined({ journal: settings.journal, telemetry: settings.telemetry }),
   });
