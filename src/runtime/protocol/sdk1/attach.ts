@@ -291,7 +291,7 @@ async function adderTo(
 /** Notifies the client of a server of changes while it is connected. */
 function notifyOfChanges(host: Server, server: StepwrightServer, client: ConnectedClient): void {
   const connect = host.connect.bind(host);
-  host.connect = async (transport) => {
+  const connectFollowing: Server['connect'] = async (transport) => {
     const unsubscribe = server.onChange((change) => client.notify(change));
     const { onclose } = host;
     const onClosed = (): void => {
@@ -302,6 +302,7 @@ function notifyOfChanges(host: Server, server: StepwrightServer, client: Connect
     host.onclose = onClosed;
     await connect(transport);
   };
+  host.connect = connectFollowing;
 }
 
 /** An `McpServer` of version 2: `createMcpHandler` compares the headers of a call with the schema that it gives. */
@@ -312,7 +313,8 @@ interface SchemaSource {
 function checkHeaders(existing: AttachableServer & SchemaSource, server: StepwrightServer): void {
   const theirs = existing.toolInputSchemaJson?.bind(existing);
   if (theirs === undefined) return;
-  existing.toolInputSchemaJson = (name) => server.inputSchemaOf(name) ?? theirs(name);
+  const ownFirst = (name: string): JsonSchema | undefined => server.inputSchemaOf(name) ?? theirs(name);
+  existing.toolInputSchemaJson = ownFirst;
 }
 
 /**
