@@ -11,7 +11,7 @@ export type ScopedCaller = Pick<RequestContext, 'auth' | 'local'>;
  * other none.
  */
 export function lackingScopes(required: readonly string[] = [], { auth, local }: ScopedCaller): string[] {
-  if (auth === undefined && local === true) return [];
+  if (required.length === 0 || (auth === undefined && local === true)) return [];
   return required.filter((scope) => auth?.scopes.includes(scope) !== true);
 }
 

@@ -181,12 +181,13 @@ class ConversationTrace implements TraceObserver {
 
   #shownArguments(): (readonly [string, string])[] {
     const { graph, args } = this.#options;
-    const values = new Map(args);
-    return graph.inputs.flatMap(({ name }) => {
-      const value = values.get(name);
-      if (value === undefined) return [];
-      return [[name, this.#secrets.hasName(name) ? MASKED : this.#secrets.text(value)] as const];
-    });
+    const shown: (readonly [string, string])[] = [];
+    for (const { name } of graph.inputs) {
+      const value = args.find(([each]) => each === name)?.[1];
+      if (value === undefined) continue;
+      shown.push([name, this.#secrets.hasName(name) ? MASKED : this.#secrets.text(value)]);
+    }
+    return shown;
   }
 
   #instruction(uri: string, outcome: ResourceOutcome): void {

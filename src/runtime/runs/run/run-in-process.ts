@@ -61,7 +61,7 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
         leave(() => resolve(outcome));
         return;
       }
-      decline(run);
+      if (run.asks.size > 0) decline(run);
       if (!leavesValues || run.liveStatus !== 'asking') return;
       run.leave();
       leave(() => resolve({ status: 'running', state: run.state }));

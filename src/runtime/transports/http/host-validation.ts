@@ -62,9 +62,16 @@ export function hostValidation({
       `\`allowedOrigins\` lists '${clip(text)}', which is not an origin: write \`https://example.com\``,
     );
   });
+  /** Nearly all requests are sent to one name: it is read once. */
+  let allowed: string | undefined;
   const isAllowedHost = (text: string): boolean => {
+    if (text === allowed) return true;
     const host = readHost(text);
-    return hosts.some(({ name, port }) => name === host?.name && (port === '' || port === host.port));
+    const isListed = hosts.some(
+      ({ name, port }) => name === host?.name && (port === '' || port === host.port),
+    );
+    if (isListed) allowed = text;
+    return isListed;
   };
   // A proxy that adds TLS changes the scheme, and not the host.
   const isOwn = (origin: string, host: string): boolean => {
