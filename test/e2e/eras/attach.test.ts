@@ -1,6 +1,10 @@
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport as FirstTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import {
+  ElicitRequestSchema,
+  LoggingMessageNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import {
   createMcpHandler,
   fromJsonSchema,
@@ -41,12 +45,22 @@ class Who {
   }
 }
 
+@Tool({ name: 'note', description: 'Logs' })
+class Note {
+  execute(_input: object, { log }: ToolContext) {
+    log('info', 'begins');
+    log('warning', 'is late');
+    return { ok: true };
+  }
+}
+
 const name = { type: 'string', 'x-mcp-header': 'Name' };
 const registry = registryOf({
   tools: [
     { class: Greet, input: { type: 'object', properties: { name } } },
     { class: AskSeats, input: { type: 'object' } },
     { class: Who, input: { type: 'object' } },
+    { class: Note, input: { type: 'object' } },
   ],
 });
 const sure = workflow('sure', [ask('yes'), returns(step('yes', 'confirmed'))]);
@@ -197,6 +211,9 @@ describe('a registry beside the servers of a factory', { timeout: 120_000 }, () 
     expect(started.result).not.toHaveProperty('content');
     const taskId = String(started.result?.taskId);
     expect((await send('tasks/get', { taskId }, { 'mcp-name': taskId })).result).toMatchObject({ taskId });
+    expect(await send('tasks/update', { taskId }, { 'mcp-name': taskId })).toMatchObject({
+      error: { code: -32_602, message: expect.stringContaining('inputResponses') },
+    });
     const greet = { name: 'greet', arguments: { name: 'Eve' } };
     expect(await send('tools/call', greet, { 'mcp-name': 'greet' })).toMatchObject({
       error: { code: -32_020 },
@@ -274,6 +291,20 @@ describe('a registry beside one server of version 2', { timeout: 120_000 }, () =
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('late');
     await expect(attach(mcp, registry, options)).rejects.toThrow('call attach before connect');
     await server.drain();
+  });
+
+  test('sends what its tools log to its clients, from the level on that they want', async () => {
+    const mcp = shop();
+    await attach(mcp, registry, options);
+    const client = await sessionClient((transport) => mcp.connect(transport as never));
+    const logged: unknown[] = [];
+    client.setNotificationHandler(
+      LoggingMessageNotificationSchema,
+      ({ params }) => void logged.push(params.data),
+    );
+    await client.setLoggingLevel('warning');
+    await client.callTool({ name: 'note', arguments: {} });
+    expect(logged).toEqual(['is late']);
   });
 
   test('is served by a low-level server without handlers', async () => {

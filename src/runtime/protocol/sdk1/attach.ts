@@ -283,6 +283,12 @@ async function adderTo(
         ? has('prompts/list', ref.name)
         : has('resources/templates/list', ref.uri);
     });
+    // Both keep the level that a client of a session wants.
+    const setLevel = handlers.get('logging/setLevel');
+    handlers.set('logging/setLevel', async (...request) => {
+      const result = await own(...request);
+      return setLevel === undefined ? result : setLevel(...request);
+    });
     checkHeaders(existing, server);
     notifyOfChanges(host, server, client);
   };
@@ -327,6 +333,7 @@ const CAPABILITIES = {
   prompts: { listChanged: true },
   resources: { listChanged: true, subscribe: true },
   completions: {},
+  logging: {},
 };
 
 /** The registry on servers of version 1 of the SDK. */

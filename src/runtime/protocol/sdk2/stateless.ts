@@ -152,11 +152,18 @@ export class StatelessServers {
   addTo(host: Server, handlers: ReadonlyMap<string, unknown>, callerOf: (context: ServerContext) => Caller) {
     // Its own tasks cannot be told from those of the runs.
     const hasTasks = !handlers.has('tasks/get');
-    const answer = (request: Asked, context: ServerContext) =>
-      this.#answerWith({ ...callerOf(context), hasTasks }, request, context) as Promise<never>;
+    const answer = async (request: Asked, context: ServerContext): Promise<object> => {
+      const { inputResponses } = context.mcpReq;
+      checkAnswers(request.method, defined({ inputResponses }));
+      return this.#answerWith({ ...callerOf(context), hasTasks }, request, context);
+    };
     const methods = [...(hasTasks ? TASK_METHODS : []), ...SKILL_METHODS];
     for (const method of methods.filter((each) => !handlers.has(each)))
-      host.setRequestHandler(method, UNCHECKED, (params, context) => answer({ method, params }, context));
+      host.setRequestHandler(
+        method,
+        UNCHECKED,
+        (params, context) => answer({ method, params }, context) as Promise<never>,
+      );
     host.registerCapabilities({
       extensions: { ...(hasTasks ? { [TASKS_EXTENSION]: {} } : {}), [SKILLS_EXTENSION]: {} },
     });
