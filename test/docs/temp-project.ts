@@ -22,6 +22,7 @@ const PACKAGES = [
   'zod',
   '@types/node',
   '@modelcontextprotocol/sdk',
+  '@modelcontextprotocol/server',
   '@opentelemetry/sdk-trace-node',
   'esbuild',
   'eslint',

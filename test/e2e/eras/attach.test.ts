@@ -1,4 +1,5 @@
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport as FirstTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import {
   ElicitRequestSchema,
@@ -179,6 +180,21 @@ describe('a registry beside the servers of a factory', { timeout: 120_000 }, () 
     const asked = await client.getPrompt({ name: 'sure' });
     expect(asked._meta).toMatchObject({ status: 'succeeded', result: true });
     await expectBoth(await sessionClient((transport) => serveStdio(factory, { transport })));
+  });
+
+  test('is served to clients of 2025-11-25 over HTTP, each request by itself', async () => {
+    const fetch = fetchFrom(createMcpHandler(await attach(() => shop(), registry, options)));
+    const client = new FirstClient({ name: 'test', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(URL_OF_SHOP, { fetch }) as never);
+    onTestFinished(() => client.close());
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['stock', 'greet', 'w_sure']),
+    );
+    const call = (name: string, args = {}) => client.callTool({ name, arguments: args });
+    expect(await call('stock', { item: 'pens' })).toMatchObject({ content: [{ text: '3 pens' }] });
+    expect(await call('greet', { name: 'Eve' })).toMatchObject({ structuredContent: { text: 'Hello Eve' } });
+    // Without a session there is no client to ask.
+    expect(await call('w_sure')).toMatchObject({ structuredContent: { status: 'waiting' } });
   });
 
   test('answers requests at the same time, each for its own caller', async () => {
