@@ -344,7 +344,7 @@ async function tsconfigIn(
 function defaultRegistries(tsconfig: Tsconfig | undefined, patterns: string): Phase<readonly RegistryPlan[]> {
   const all = tsconfig?.files ?? [];
   const files = all.filter((name) => name !== DEFAULT_OUT && isSourceByDefault(name));
-  const diagnostics = files.length === 0 ? [diagnostic('SW9003', undefined, { patterns })] : [];
+  const diagnostics = files.length === 0 ? [diagnostic('SW9003', undefined, { patterns, isBare: true })] : [];
   return { value: [{ out: DEFAULT_OUT, files, patterns: tsconfig?.patterns ?? [] }], diagnostics };
 }
 

@@ -311,7 +311,8 @@ process.on('message', async (command: DevCommand) => {
       );
     },
   }).catch((error: unknown) => {
-    texts.push(`stepwright: ${error instanceof Error ? error.message : String(error)}\n`);
+    const text = error instanceof Error ? error.message : String(error);
+    texts.push(`${text.startsWith('stepwright: ') ? '' : 'stepwright: '}${text}\n`);
     return 1;
   });
   if (code !== 0) report({ kind: 'failed', text: texts.join('') });

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { dispatched } from '../dispatched.fixture.js';
 import { endServer } from './dev-servers.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-dev-servers-'));
@@ -26,6 +27,14 @@ async function start(onMessage: string): Promise<ChildProcess> {
 
 const end = (child: ChildProcess, killAfterMs: number) =>
   endServer({ process: child, say: (command) => void child.send(command) }, killAfterMs);
+
+test('a store of no known kind is refused before a process starts', async () => {
+  expect(await dispatched('dev', '--store', 'foo:bar', '--root', folder)).toEqual({
+    code: 2,
+    out: '',
+    err: expect.stringMatching(/^stepwright: --store is 'memory', .*, not 'foo:bar'\n$/),
+  });
+});
 
 test('a process that ignores the command to stop is killed', async () => {
   const child = await start('');

@@ -54,6 +54,8 @@ export class DevServers {
   #isStopped = false;
   /** The change to serve next, with the time that codegen has taken. */
   #pending: DevChange | undefined;
+  /** The end of the last process that could not load the project. */
+  #failed: Promise<void> | undefined;
   #isReplacing = false;
   #onHandOver = (): void => {};
   /** Why modules are loaded one by one, as it was last reported. */
@@ -93,7 +95,7 @@ export class DevServers {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#session?.detach();
-    await Promise.all([endServer(this.#current), endServer(this.#spare)]);
+    await Promise.all([endServer(this.#current), endServer(this.#spare), this.#failed]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -127,6 +129,7 @@ export class DevServers {
     const outcome = await server.next();
     if (outcome?.kind === 'outdated') return false;
     if (!this.#reported(outcome)) {
+      this.#failed = endServer(server);
       this.#forkNext(project);
       return true;
     }
@@ -136,6 +139,10 @@ export class DevServers {
     this.#current = server;
     server.say({ kind: 'listen' });
     const report = await server.next();
+    if (report?.kind !== 'serving') {
+      await endServer(server);
+      this.#current = undefined;
+    }
     if (this.#reported(report) && report?.kind === 'serving') {
       const { stdin, stdout } = server.process;
       if (stdin !== null && stdout !== null) await this.#session?.attach({ stdin, stdout });
@@ -170,7 +177,10 @@ export class DevServers {
   }
 
   #reported(report: DevReport | undefined): boolean {
-    if (report?.kind === 'failed') this.#output.err(report.text);
+    if (report?.kind === 'failed') {
+      const rest = this.#current === undefined ? 'no server runs' : 'the last good server stays';
+      this.#output.err(`${report.text}${rest}; the next change of a source tries again\n`);
+    }
     return report !== undefined && report.kind !== 'failed';
   }
 

@@ -11,7 +11,7 @@ import { changedFiles, Misuse, type Output, optionCommand, texts } from '../comm
 import { isWithoutCompilers, needTypeScript } from '../registries.js';
 import { DevServers } from './dev-servers.js';
 import { StdioSession } from './dev-stdio.js';
-import { checkPort } from './serve.js';
+import { checkPort, storeIn } from './serve.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -68,6 +68,7 @@ Options:
     const output: Output = stdio ? { ...terminal, out: terminal.err } : terminal;
     if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
     checkPort(port);
+    storeIn(values.store);
     await needTypeScript('stepwright dev', { root, ...defined({ configFile: config }) });
     if (isWithoutCompilers('dev', output)) return 1;
     const { watchProject } = await import('../../codegen/watch.js');
@@ -124,6 +125,7 @@ function defaultStore(root: string): string {
  */
 function faultReport(output: Output): (run: WatchedRun) => boolean {
   let printed = '';
+  let stays = 'there is no server yet';
   return ({ changes, result, error, milliseconds }) => {
     const diagnostics = result?.diagnostics ?? [];
     const text =
@@ -133,7 +135,8 @@ function faultReport(output: Output): (run: WatchedRun) => boolean {
     const isBroken = result === undefined || hasErrors(diagnostics);
     if (text !== printed && (diagnostics.length > 0 || isBroken)) output.err(text);
     printed = text;
-    const outcome = isBroken ? 'errors; the last good server stays' : 'checked';
+    const outcome = isBroken ? `errors; ${stays}` : 'checked';
+    if (!isBroken) stays = 'the last good server stays';
     output.out(`${changedFiles(changes)}: ${outcome} (${milliseconds.toFixed(0)} ms)\n`);
     return !isBroken;
   };

@@ -1,11 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CliProject, cliProject } from '../../cli/cli-project.fixture.js';
+import { nightlyTest } from '../../nightly.js';
 
 const TOOL = `import { Tool } from 'stepwright';
 
@@ -140,6 +143,39 @@ test('serves each change, keeps the last good server, and keeps runs', { timeout
   expect(log).not.toContain('one by one');
   expect(log).not.toContain('stale');
 });
+
+nightlyTest(
+  'says that there is no server, and why, and serves the change that mends it',
+  async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    project.write('src/hello.ts', WORKFLOW.replace('greeting.text', 'greeting.txt'));
+    start('--port', String(port));
+    await print(/errors; there is no server yet/);
+    project.write('src/hello.ts', WORKFLOW);
+    await print(/port \d+ .*in use.*\n?.*no server runs; the next change of a source tries again/);
+    await new Promise((resolve) => other.close(resolve));
+    project.write('src/hello.ts', `${WORKFLOW}// again\n`);
+    await print(/served at/);
+  },
+  300_000,
+);
+
+nightlyTest(
+  'ends after a server that could not start',
+  async () => {
+    project.write(
+      'src/greet.ts',
+      TOOL.replace('  execute', '  constructor(readonly word: string) {}\n  execute'),
+    );
+    start('--port', '0');
+    await print(/no server runs; the next change/);
+    program?.kill('SIGINT');
+    if (program !== undefined) expect(await once(program, 'exit')).toEqual([0, null]);
+  },
+  120_000,
+);
 
 test('keeps the session of a host over stdio, and its runs', { timeout: 300_000 }, async () => {
   project.write('src/greet.ts', `${TOOL}console.log('a line of a module');\n`);

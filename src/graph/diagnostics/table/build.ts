@@ -173,8 +173,12 @@ export const outputFaults = {
     nearest,
   ),
   SW9003: error(
-    (p: { patterns: string; what?: 'spec file' | undefined }) =>
+    (p: { patterns: string; what?: 'spec file' | undefined; isBare?: boolean }) =>
       `no ${p.what ?? 'source file'} matches ${p.patterns}`,
+    (p) =>
+      p.isBare
+        ? '`npx stepwright init` writes a project into an empty folder'
+        : 'correct the patterns, or add the files',
   ),
   SW9004: error(
     (p: { file: string; isFolder?: boolean }) =>
