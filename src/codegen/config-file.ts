@@ -6,7 +6,7 @@ import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { isJsonObject, pointerOf } from '../graph/json.js';
 import { settingFaults } from '../graph/schema/setting-faults.js';
-import { restSchema, upstreamSchema, upstreamSettingsAt } from '../runtime/upstream/config.js';
+import { upstreamSchemas, upstreamSettingsAt } from '../runtime/upstream/config.js';
 import type { Phase } from './declarations.js';
 import { DOMAIN_SETTINGS, domainsSchema } from './hints-and-domains.js';
 import { MANIFEST_FILE } from './manifest.js';
@@ -85,8 +85,12 @@ const configSchema = z.strictObject({
   moduleLimits: limitsSchema
     .default({})
     .describe('Limits on the import of each file with tools or resources.'),
-  upstream: upstreamSchema.exactOptional().describe('MCP servers whose tools steps call, by name.'),
-  rest: restSchema.exactOptional().describe('REST services that programs pass to `RestCall`, by name.'),
+  upstream: upstreamSchemas()
+    .upstream.exactOptional()
+    .describe('MCP servers whose tools steps call, by name.'),
+  rest: upstreamSchemas()
+    .rest.exactOptional()
+    .describe('REST services that programs pass to `RestCall`, by name.'),
   domains: domainsSchema
     .exactOptional()
     .describe('What the overviews of workflows say about their domains: the option `domains` of a server.'),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MASKED } from '../../graph/printable-text.js';
-import { secretMask, upstreamSchema, withEnvironment } from './config.js';
+import { secretMask, upstreamSchemas, withEnvironment } from './config.js';
 import { UpstreamError } from './port.js';
 
 /** As a configuration has it. */
@@ -16,7 +16,7 @@ describe('the configuration of upstream servers', () => {
     ['over HTTP', { tracker: { url: 'https://example.com/mcp', headers: { a: 'b' }, timeoutMs: 5_000 } }],
     ['with a file and a visibility', { a: { command: 'a', out: 'src/a.mts', visibility: 'client' } }],
   ])('takes a server %s', (_, config) => {
-    expect(upstreamSchema.parse(config)).toEqual(config);
+    expect(upstreamSchemas().upstream.parse(config)).toEqual(config);
   });
 
   test.each([
@@ -44,7 +44,7 @@ describe('the configuration of upstream servers', () => {
     ['a tool to record without a call', { a: { command: 'a', record: { read: [] } } }],
     ['classes in JavaScript', { a: { command: 'a', out: 'src/a.js' } }],
   ])('refuses %s', (_, config) => {
-    expect(upstreamSchema.safeParse(config).success).toBe(false);
+    expect(upstreamSchemas().upstream.safeParse(config).success).toBe(false);
   });
 });
 
@@ -143,7 +143,9 @@ describe('variables', () => {
     expect(() => withEnvironment('a', { command: 'a', plain: ['MODE', 'TOKEN'] }, env)).toThrow(
       "'plain' of the upstream server 'a' names MODE, TOKEN, which none of its texts has as",
     );
-    expect(upstreamSchema.safeParse({ a: { command: 'a', plain: ['$' + '{MODE}'] } }).success).toBe(false);
+    expect(
+      upstreamSchemas().upstream.safeParse({ a: { command: 'a', plain: ['$' + '{MODE}'] } }).success,
+    ).toBe(false);
   });
 
   test('of several lines are secret line by line', () => {

@@ -13,249 +13,272 @@ const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Shorter values protect little, and are parts of ordinary texts. */
 const SHORTEST_SECRET = 8;
 
-const texts = z.record(z.string(), z.string());
-
 const SECRETS = `\`\${NAME}\` is replaced by the environment variable NAME.`;
 
-const names = z.array(z.string().min(1));
+let schemas: Schemas | undefined;
 
-/** What a planning model gets to know about an upstream tool, as the hints of `@Tool`. */
-const hintsSchema = z.strictObject({
-  category: z
-    .string()
-    .min(1)
-    .exactOptional()
-    .describe('The kind of work, such as `search`, `validation`, `action` or `payment`.'),
-  next: names
-    .exactOptional()
-    .describe(
-      'Tools that may follow it, by the names of the server or of the registry. Two or more are alternatives.',
-    ),
-  requires: names.exactOptional().describe('Tools that have to be called before it, all of them.'),
-  outputs: names.exactOptional().describe('Fields of its result, for a tool without an output schema.'),
-  hint: z.string().min(1).exactOptional().describe('A sentence of advice.'),
-  examples: z.array(z.json()).exactOptional().describe('Inputs, or questions that it answers.'),
-});
+/**
+ * The parts of the configuration that name upstream servers (`upstream`) and REST services (`rest`). They are made on
+ * first use, which takes a twentieth of the start of a server: most have neither.
+ */
+export function upstreamSchemas(): Schemas {
+  schemas ??= makeSchemas();
+  return schemas;
+}
 
-/** The options of the hints of a tool. */
-const HINT_SETTINGS: readonly string[] = Object.keys(hintsSchema.shape);
+type Schemas = ReturnType<typeof makeSchemas>;
 
-/** Settings of every upstream server. */
-const common = {
-  timeoutMs: z
-    .number()
-    .int()
-    .positive()
-    .max(MAX_DURATION_MS)
-    .exactOptional()
-    .describe(
-      'How long a call waits for a connection, and how long it may take then, in ms. Default: the limit of the step.',
-    ),
-  tools: z
-    .strictObject({
-      exclude: z
-        .array(z.string().min(1))
-        .exactOptional()
-        .describe('Tools that are left out, by the names that the server gives them.'),
-    })
-    .exactOptional()
-    .describe('Which of its tools are used. Default: all.'),
-  out: z
-    .string()
-    .regex(/\.m?ts$/, 'must end in .ts or .mts')
-    .exactOptional()
-    .describe('The file of the classes. The snapshot is beside it. Default: `src/upstream/NAME.ts`.'),
-  visibility: z
-    .enum(['client', 'workflow'])
-    .exactOptional()
-    .describe('Who may call the tools: steps of workflows, or clients as well. Default: `workflow`.'),
-  hints: z
-    .record(z.string().min(1), hintsSchema)
-    .exactOptional()
-    .describe('Hints of its tools for models that plan, by the name that the server gives a tool.'),
-  plain: z
-    .array(z.string().regex(VARIABLE_NAME, 'is not the name of a variable'))
-    .exactOptional()
-    .describe('Environment variables whose values are no secrets, and are shown in logs and failures.'),
-  record: z
-    .record(z.string().min(1), z.array(z.record(z.string(), z.unknown())).min(1))
-    .exactOptional()
-    .describe(
-      'Calls whose answers `stepwright pull --record` records for tests: inputs, by the name that the server gives a tool.',
-    ),
-};
+function makeSchemas() {
+  const texts = z.record(z.string(), z.string());
 
-const stdioSchema = z.strictObject({
-  command: z.string().min(1).describe('The program of a server over stdio.'),
-  args: z.array(z.string()).exactOptional().describe(`Its arguments. ${SECRETS}`),
-  env: texts.exactOptional().describe(`Environment variables that it gets beside the usual. ${SECRETS}`),
-  cwd: z.string().min(1).exactOptional().describe('Its working directory, relative to the project.'),
-  ...common,
-});
+  const names = z.array(z.string().min(1));
 
-const scope = z.string().min(1).exactOptional();
-
-const dpop = z
-  .boolean()
-  .exactOptional()
-  .describe('Whether tokens are bound to a key of this client (DPoP, RFC 9449). Default: false.');
-
-const identityProviderSchema = z.strictObject({
-  tokenEndpoint: z
-    .string()
-    .min(1)
-    .describe(`The address at which the identity provider exchanges tokens. ${SECRETS}`),
-  clientId: z.string().min(1).describe(`Whom the identity provider knows. ${SECRETS}`),
-  clientSecret: z.string().min(1).exactOptional().describe(`The secret of that client. ${SECRETS}`),
-});
-
-const IDENTITY_PROVIDER_SETTINGS: readonly string[] = Object.keys(identityProviderSchema.shape);
-
-const credentialsSchema = z
-  .strictObject({
-    issuer: z
-      .string()
-      .min(1)
-      .describe(`The address of the authorization server. The credentials are sent to no other. ${SECRETS}`),
-    clientId: z.string().min(1).describe(`Whom the authorization server knows. ${SECRETS}`),
-    clientSecret: z.string().min(1).exactOptional().describe(`The secret of the client. ${SECRETS}`),
-    privateKey: z
+  /** What a planning model gets to know about an upstream tool, as the hints of `@Tool`. */
+  const hintsSchema = z.strictObject({
+    category: z
       .string()
       .min(1)
       .exactOptional()
-      .describe(
-        `In the place of a secret: the key that the client signs with, in PEM (RFC 7523). ${SECRETS}`,
-      ),
-    assertionFile: z
-      .string()
-      .min(1)
+      .describe('The kind of work, such as `search`, `validation`, `action` or `payment`.'),
+    next: names
       .exactOptional()
       .describe(
-        `A file with a token of the platform that the program runs on, which is exchanged for one of the authorization server (RFC 7523), relative to the project. ${SECRETS}`,
+        'Tools that may follow it, by the names of the server or of the registry. Two or more are alternatives.',
       ),
-    identityProvider: identityProviderSchema
-      .exactOptional()
-      .describe(
-        'Exchanges the token of `assertionFile`, an ID token, for one that the authorization server trusts.',
-      ),
-    scope: scope.describe(
-      'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
-    ),
-    dpop,
-  })
-  .refine(({ clientSecret, privateKey }) => clientSecret === undefined || privateKey === undefined, {
-    error: 'has a `clientSecret` and a `privateKey`: leave out one of them',
-  })
-  .refine((auth) => auth.clientSecret ?? auth.privateKey ?? auth.assertionFile, {
-    error: 'needs a `clientSecret`, a `privateKey` or an `assertionFile`',
-  })
-  .refine(({ identityProvider, assertionFile }) => identityProvider === undefined || assertionFile, {
-    error: 'has an `identityProvider`: it needs the `assertionFile` with the ID token for it',
+    requires: names.exactOptional().describe('Tools that have to be called before it, all of them.'),
+    outputs: names.exactOptional().describe('Fields of its result, for a tool without an output schema.'),
+    hint: z.string().min(1).exactOptional().describe('A sentence of advice.'),
+    examples: z.array(z.json()).exactOptional().describe('Inputs, or questions that it answers.'),
   });
 
-const signInSchema = z
-  .strictObject({
-    signIn: z.literal(true).describe('A person signs in by a browser, with `stepwright sign-in`.'),
-    clientId: z
+  /** The options of the hints of a tool. */
+  const hintSettings: readonly string[] = Object.keys(hintsSchema.shape);
+
+  /** Settings of every upstream server. */
+  const common = {
+    timeoutMs: z
+      .number()
+      .int()
+      .positive()
+      .max(MAX_DURATION_MS)
+      .exactOptional()
+      .describe(
+        'How long a call waits for a connection, and how long it may take then, in ms. Default: the limit of the step.',
+      ),
+    tools: z
+      .strictObject({
+        exclude: z
+          .array(z.string().min(1))
+          .exactOptional()
+          .describe('Tools that are left out, by the names that the server gives them.'),
+      })
+      .exactOptional()
+      .describe('Which of its tools are used. Default: all.'),
+    out: z
+      .string()
+      .regex(/\.m?ts$/, 'must end in .ts or .mts')
+      .exactOptional()
+      .describe('The file of the classes. The snapshot is beside it. Default: `src/upstream/NAME.ts`.'),
+    visibility: z
+      .enum(['client', 'workflow'])
+      .exactOptional()
+      .describe('Who may call the tools: steps of workflows, or clients as well. Default: `workflow`.'),
+    hints: z
+      .record(z.string().min(1), hintsSchema)
+      .exactOptional()
+      .describe('Hints of its tools for models that plan, by the name that the server gives a tool.'),
+    plain: z
+      .array(z.string().regex(VARIABLE_NAME, 'is not the name of a variable'))
+      .exactOptional()
+      .describe('Environment variables whose values are no secrets, and are shown in logs and failures.'),
+    record: z
+      .record(z.string().min(1), z.array(z.record(z.string(), z.unknown())).min(1))
+      .exactOptional()
+      .describe(
+        'Calls whose answers `stepwright pull --record` records for tests: inputs, by the name that the server gives a tool.',
+      ),
+  };
+
+  const stdioSchema = z.strictObject({
+    command: z.string().min(1).describe('The program of a server over stdio.'),
+    args: z.array(z.string()).exactOptional().describe(`Its arguments. ${SECRETS}`),
+    env: texts.exactOptional().describe(`Environment variables that it gets beside the usual. ${SECRETS}`),
+    cwd: z.string().min(1).exactOptional().describe('Its working directory, relative to the project.'),
+    ...common,
+  });
+
+  const scope = z.string().min(1).exactOptional();
+
+  const dpop = z
+    .boolean()
+    .exactOptional()
+    .describe('Whether tokens are bound to a key of this client (DPoP, RFC 9449). Default: false.');
+
+  const identityProviderSchema = z.strictObject({
+    tokenEndpoint: z
       .string()
       .min(1)
-      .exactOptional()
-      .describe(
-        `The client that the authorization server knows, or the https address of its metadata document. Default: it is registered. ${SECRETS}`,
+      .describe(`The address at which the identity provider exchanges tokens. ${SECRETS}`),
+    clientId: z.string().min(1).describe(`Whom the identity provider knows. ${SECRETS}`),
+    clientSecret: z.string().min(1).exactOptional().describe(`The secret of that client. ${SECRETS}`),
+  });
+
+  const identityProviderSettings: readonly string[] = Object.keys(identityProviderSchema.shape);
+
+  const credentialsSchema = z
+    .strictObject({
+      issuer: z
+        .string()
+        .min(1)
+        .describe(
+          `The address of the authorization server. The credentials are sent to no other. ${SECRETS}`,
+        ),
+      clientId: z.string().min(1).describe(`Whom the authorization server knows. ${SECRETS}`),
+      clientSecret: z.string().min(1).exactOptional().describe(`The secret of the client. ${SECRETS}`),
+      privateKey: z
+        .string()
+        .min(1)
+        .exactOptional()
+        .describe(
+          `In the place of a secret: the key that the client signs with, in PEM (RFC 7523). ${SECRETS}`,
+        ),
+      assertionFile: z
+        .string()
+        .min(1)
+        .exactOptional()
+        .describe(
+          `A file with a token of the platform that the program runs on, which is exchanged for one of the authorization server (RFC 7523), relative to the project. ${SECRETS}`,
+        ),
+      identityProvider: identityProviderSchema
+        .exactOptional()
+        .describe(
+          'Exchanges the token of `assertionFile`, an ID token, for one that the authorization server trusts.',
+        ),
+      scope: scope.describe(
+        'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
       ),
-    clientSecret: z.string().min(1).exactOptional().describe(`The secret of the client. ${SECRETS}`),
-    issuer: z
+      dpop,
+    })
+    .refine(({ clientSecret, privateKey }) => clientSecret === undefined || privateKey === undefined, {
+      error: 'has a `clientSecret` and a `privateKey`: leave out one of them',
+    })
+    .refine((auth) => auth.clientSecret ?? auth.privateKey ?? auth.assertionFile, {
+      error: 'needs a `clientSecret`, a `privateKey` or an `assertionFile`',
+    })
+    .refine(({ identityProvider, assertionFile }) => identityProvider === undefined || assertionFile, {
+      error: 'has an `identityProvider`: it needs the `assertionFile` with the ID token for it',
+    });
+
+  const signInSchema = z
+    .strictObject({
+      signIn: z.literal(true).describe('A person signs in by a browser, with `stepwright sign-in`.'),
+      clientId: z
+        .string()
+        .min(1)
+        .exactOptional()
+        .describe(
+          `The client that the authorization server knows, or the https address of its metadata document. Default: it is registered. ${SECRETS}`,
+        ),
+      clientSecret: z.string().min(1).exactOptional().describe(`The secret of the client. ${SECRETS}`),
+      issuer: z
+        .string()
+        .min(1)
+        .exactOptional()
+        .describe(
+          `The address of the authorization server. Default: the one that the server names. ${SECRETS}`,
+        ),
+      scope: scope.describe(
+        'Scopes to ask for, separated by spaces. Default: those that the server asks for.',
+      ),
+      dpop,
+    })
+    .refine(
+      ({ clientId, clientSecret, issuer }) =>
+        clientSecret === undefined || (clientId !== undefined && issuer !== undefined),
+      { error: 'has a `clientSecret`: it needs the `clientId` and the `issuer` that it is for' },
+    );
+
+  const authSettings: readonly string[] = [
+    ...new Set([...Object.keys(credentialsSchema.shape), ...Object.keys(signInSchema.shape)]),
+  ];
+
+  const httpSchema = z
+    .strictObject({
+      url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
+      headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
+      auth: z
+        .union([credentialsSchema, signInSchema])
+        .exactOptional()
+        .describe(
+          'Tokens of OAuth 2: by the grant for client credentials, or by the sign-in of a person with `"signIn": true`.',
+        ),
+      ...common,
+    })
+    .refine(({ auth, headers = {} }) => auth === undefined || !hasAuthorization(headers), {
+      path: ['auth'],
+      error: 'sets the header Authorization, which `headers` sets as well: leave out one of them',
+    });
+
+  const moduleSchema = z.strictObject({
+    module: z
       .string()
       .min(1)
-      .exactOptional()
       .describe(
-        `The address of the authorization server. Default: the one that the server names. ${SECRETS}`,
-      ),
-    scope: scope.describe('Scopes to ask for, separated by spaces. Default: those that the server asks for.'),
-    dpop,
-  })
-  .refine(
-    ({ clientId, clientSecret, issuer }) =>
-      clientSecret === undefined || (clientId !== undefined && issuer !== undefined),
-    { error: 'has a `clientSecret`: it needs the `clientId` and the `issuer` that it is for' },
-  );
-
-const AUTH_SETTINGS: readonly string[] = [
-  ...new Set([...Object.keys(credentialsSchema.shape), ...Object.keys(signInSchema.shape)]),
-];
-
-const httpSchema = z
-  .strictObject({
-    url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
-    headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
-    auth: z
-      .union([credentialsSchema, signInSchema])
-      .exactOptional()
-      .describe(
-        'Tokens of OAuth 2: by the grant for client credentials, or by the sign-in of a person with `"signIn": true`.',
+        'A module of the project, relative to it, that exports a server of the MCP SDK or of `fastmcp`, by default or as `server`. Its tools are called in this process.',
       ),
     ...common,
-  })
-  .refine(({ auth, headers = {} }) => auth === undefined || !hasAuthorization(headers), {
-    path: ['auth'],
-    error: 'sets the header Authorization, which `headers` sets as well: leave out one of them',
   });
+
+  const upstream = z.record(
+    z.string().regex(SERVER_NAME, 'a name is at most 32 of a-z, 0-9, _ and -, and begins with a letter'),
+    z.union([stdioSchema, httpSchema, moduleSchema]),
+  );
+
+  const rest = z.record(
+    z.string().min(1),
+    z.strictObject({
+      baseUrl: z.string().min(1).describe(`The address that paths are added to. ${SECRETS}`),
+      headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
+    }),
+  );
+
+  /** The settings of a server of any kind. */
+  const serverSettings: readonly string[] = [
+    ...new Set([stdioSchema, httpSchema, moduleSchema].flatMap(({ shape }) => Object.keys(shape))),
+  ];
+
+  return {
+    ...{ upstream, rest, stdioSchema, httpSchema, moduleSchema, credentialsSchema, signInSchema },
+    ...{ hintSettings, identityProviderSettings, authSettings, serverSettings },
+  };
+}
 
 function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
 }
 
-const moduleSchema = z.strictObject({
-  module: z
-    .string()
-    .min(1)
-    .describe(
-      'A module of the project, relative to it, that exports a server of the MCP SDK or of `fastmcp`, by default or as `server`. Its tools are called in this process.',
-    ),
-  ...common,
-});
-
-/** The part of the configuration that names upstream servers. */
-export const upstreamSchema = z.record(
-  z.string().regex(SERVER_NAME, 'a name is at most 32 of a-z, 0-9, _ and -, and begins with a letter'),
-  z.union([stdioSchema, httpSchema, moduleSchema]),
-);
-
-/** The part of the configuration that names REST services. */
-export const restSchema = z.record(
-  z.string().min(1),
-  z.strictObject({
-    baseUrl: z.string().min(1).describe(`The address that paths are added to. ${SECRETS}`),
-    headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
-  }),
-);
-
-/** A service with a REST interface, as in the configuration. */
-export type RestService = z.input<typeof restSchema>[string];
-
-/** The settings of a server of any kind. */
-const SERVER_SETTINGS: readonly string[] = [
-  ...new Set([stdioSchema, httpSchema, moduleSchema].flatMap(({ shape }) => Object.keys(shape))),
-];
-
 /** The settings that are allowed at a path, which begins with the name of a server. */
 export function upstreamSettingsAt(path: readonly PropertyKey[]): readonly string[] {
-  if (path[1] === 'auth') return path.length === 2 ? AUTH_SETTINGS : IDENTITY_PROVIDER_SETTINGS;
+  const { authSettings, identityProviderSettings, hintSettings, serverSettings } = upstreamSchemas();
+  if (path[1] === 'auth') return path.length === 2 ? authSettings : identityProviderSettings;
   if (path[1] === 'tools') return ['exclude'];
-  return path.length === 3 ? HINT_SETTINGS : SERVER_SETTINGS;
+  return path.length === 3 ? hintSettings : serverSettings;
 }
 
+/** A service with a REST interface, as in the configuration. */
+export type RestService = z.input<Schemas['rest']>[string];
+
 /** An upstream server that is started as a process. */
-export type StdioUpstream = z.input<typeof stdioSchema>;
+export type StdioUpstream = z.input<Schemas['stdioSchema']>;
 /** An upstream server over streamable HTTP. */
-export type HttpUpstream = z.input<typeof httpSchema>;
+export type HttpUpstream = z.input<Schemas['httpSchema']>;
 /** An upstream server of this process. */
-export type ModuleUpstream = z.input<typeof moduleSchema>;
+export type ModuleUpstream = z.input<Schemas['moduleSchema']>;
 /** How a program gets tokens. */
-export type ClientCredentials = z.input<typeof credentialsSchema>;
-export type SignIn = z.input<typeof signInSchema>;
+export type ClientCredentials = z.input<Schemas['credentialsSchema']>;
+export type SignIn = z.input<Schemas['signInSchema']>;
 /** Upstream servers by name, as in the configuration. */
-export type UpstreamConfig = z.input<typeof upstreamSchema>;
+export type UpstreamConfig = z.input<Schemas['upstream']>;
 export type UpstreamServer = UpstreamConfig[string];
 
 /** Environment variables by name. */

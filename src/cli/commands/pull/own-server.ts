@@ -4,7 +4,7 @@ import { CONFIG_FILE, configFileOf, PACKAGE_FILE } from '../../../codegen/config
 import { parseJsonDocument } from '../../../formats/text/json-document.js';
 import { lineStartsOf } from '../../../formats/text/located.js';
 import { isJsonObject } from '../../../graph/json.js';
-import { type UpstreamConfig, upstreamSchema } from '../../../runtime/upstream/config.js';
+import { type UpstreamConfig, upstreamSchemas } from '../../../runtime/upstream/config.js';
 import { Misuse } from '../../command-line.js';
 
 interface OwnServerRequest {
@@ -38,7 +38,7 @@ export function ownServer(request: OwnServerRequest): OwnServer {
   const file = configFile ?? configFileOf(root) ?? CONFIG_FILE;
   const entry = entryOf(root, server);
   const line = `"${name}": ${JSON.stringify(entry)}`;
-  const parsed = upstreamSchema.safeParse({ [name]: entry });
+  const parsed = upstreamSchemas().upstream.safeParse({ [name]: entry });
   if (!parsed.success)
     throw new Misuse(
       `stepwright: '${name}' is not the name of an upstream server: write \`stepwright pull NAME --self '${server}'\` with at most 32 of a-z, 0-9, _ and -`,

@@ -1,6 +1,6 @@
 import { withSuggestion } from '../../../graph/names.js';
 import { settingFaults } from '../../../graph/schema/setting-faults.js';
-import { type UpstreamConfig, upstreamSchema, upstreamSettingsAt } from '../../upstream/config.js';
+import { type UpstreamConfig, upstreamSchemas, upstreamSettingsAt } from '../../upstream/config.js';
 import { openModule } from '../../upstream/import-tools.js';
 import type { UpstreamPort } from '../../upstream/port.js';
 import { UpstreamServers } from '../../upstream/servers.js';
@@ -30,7 +30,7 @@ export function upstreamServers(
   options: UpstreamOptions = {},
 ): Required<UpstreamPort> {
   const { root = process.cwd(), log = (text) => void process.stderr.write(`${text}\n`) } = options;
-  const parsed = upstreamSchema.safeParse(servers);
+  const parsed = upstreamSchemas().upstream.safeParse(servers);
   if (!parsed.success) {
     const configuration = { value: servers, base: '/upstream', settingsAt: upstreamSettingsAt };
     const faults = parsed.error.issues.flatMap((issue) => settingFaults(issue, configuration));
