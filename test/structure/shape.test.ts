@@ -13,12 +13,6 @@ test('every file keeps the house rules on its form', () => {
 
 describe('the rule', () => {
   test.each([
-    ['export default class A {}', 'a default export'],
-    ['const a = 1;\nexport default a;', 'a default export'],
-    ['const a = 1;\nexport { a as default };', 'a default export'],
-    ['export enum A { b }', 'an enum'],
-    ['const enum A { b }', 'an enum'],
-    ['namespace A { export const b = 1; }', 'a namespace'],
     ['class TaskManager {}', '`TaskManager`'],
     ['\n'.repeat(MAX_LINES + 1), 'more than'],
   ])('refuses %j', (text, sentence) => {
@@ -39,10 +33,7 @@ describe('the rule', () => {
     expect(shapeFaults({ file: 'src/runtime/a.ts', text })).toEqual([]);
   });
 
-  test.each(['export class A {}', "declare module 'vitest' { interface X {} }", '\n'.repeat(MAX_LINES)])(
-    'allows %j',
-    (text) => {
-      expect(shapeFaults({ file: 'a.ts', text })).toEqual([]);
-    },
-  );
+  test.each(['export class TaskDatabase {}', '\n'.repeat(MAX_LINES)])('allows %j', (text) => {
+    expect(shapeFaults({ file: 'a.ts', text })).toEqual([]);
+  });
 });

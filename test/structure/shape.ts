@@ -4,50 +4,37 @@ import { isTest, parse, type SourceText } from './source-files.js';
 /** No file is longer: a reader holds one file in mind. */
 export const MAX_LINES = 600;
 
-/** What breaks the house rules on the form of a file, as `file:line: sentence`. */
+/** What breaks the house rules on the form of a file, as `file:line: sentence`. The linter knows the other rules. */
 export function shapeFaults(source: SourceText): string[] {
+  const lines = source.text.split('\n').length - 1;
+  return [
+    ...(lines > MAX_LINES ? [`${source.file}: ${lines} lines, more than ${MAX_LINES}`] : []),
+    ...vagueNames(source),
+    ...(source.file.startsWith('src/runtime/') && !isTest(source.file) ? functionsForProperties(source) : []),
+  ];
+}
+
+function vagueNames({ file, text }: SourceText): string[] {
+  return [...text.matchAll(/^(?:export )?(?:abstract )?class (\w+(?:Manager|Helper|Utils?|Data))\b/gm)].map(
+    ({ 1: name, index }) =>
+      `${file}:${text.slice(0, index).split('\n').length}: \`${name}\` does not say what it is`,
+  );
+}
+
+function functionsForProperties(source: SourceText): string[] {
   const tree = parse(source);
   const faults: string[] = [];
-  const report = (node: ts.Node, sentence: string): void => {
-    faults.push(
-      `${source.file}:${tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1}: ${sentence}`,
-    );
-  };
   const visit = (node: ts.Node): void => {
-    if (isDefaultExport(node)) report(node, 'a default export has no name of its own');
-    else if (ts.isEnumDeclaration(node)) report(node, 'an enum is no plain type: use a union of literals');
-    else if (ts.isModuleDeclaration(node) && node.body !== undefined && ts.isIdentifier(node.name)) {
-      report(node, 'a namespace is no module');
-    } else if (
-      ts.isClassDeclaration(node) &&
-      /(Manager|Helper|Util|Utils|Data)$/.test(node.name?.text ?? '')
-    ) {
-      report(node, `\`${node.name?.text}\` does not say what it is`);
-    } else if (
-      source.file.startsWith('src/runtime/') &&
-      !isTest(source.file) &&
-      isFunctionForProperty(node)
-    ) {
-      report(
-        node,
-        'a function literal assigned to a property outlives its object: name it in a constant first',
+    if (isFunctionForProperty(node)) {
+      const { line } = tree.getLineAndCharacterOfPosition(node.getStart(tree));
+      faults.push(
+        `${source.file}:${line + 1}: a function literal assigned to a property outlives its object: name it in a constant first`,
       );
     }
     ts.forEachChild(node, visit);
   };
   visit(tree);
-  const lines = source.text.split('\n').length - 1;
-  if (lines > MAX_LINES) faults.push(`${source.file}: ${lines} lines, more than ${MAX_LINES}`);
   return faults;
-}
-
-function isDefaultExport(node: ts.Node): boolean {
-  if (ts.isExportAssignment(node)) return true;
-  if (ts.isExportSpecifier(node)) return node.name.text === 'default';
-  return (
-    ts.canHaveModifiers(node) &&
-    (ts.getModifiers(node) ?? []).some((m) => m.kind === ts.SyntaxKind.DefaultKeyword)
-  );
 }
 
 /**
