@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type Answer, callOf, failureIn } from '../composite/client.js';
 import { desk } from '../composite/fixture/registry.js';
 import { ask, lit, returns, step, workflow } from '../composite/fixture/workflows.js';
@@ -30,10 +30,13 @@ const graphs = [
 /** A host: the bridge of the SDK for apps shows the app in a sandboxed frame, and passes on what the app asks for. */
 const HOST = `
 import { AppBridge, PostMessageTransport } from '@modelcontextprotocol/ext-apps/app-bridge';
+let bridge;
 globalThis.show = async (html) => {
+  await bridge?.close();
+  document.body.innerHTML = '<iframe sandbox="allow-scripts" style="width:100%;border:0"></iframe>';
   const frame = document.querySelector('iframe');
   const capabilities = { serverTools: {}, openLinks: {}, updateModelContext: { text: {} } };
-  const bridge = new AppBridge(null, { name: 'host', version: '1.0.0' }, capabilities);
+  bridge = new AppBridge(null, { name: 'host', version: '1.0.0' }, capabilities);
   bridge.oncalltool = (params) => forward('tools/call', params);
   bridge.onopenlink = (params) => forward('ui/open-link', params);
   bridge.onupdatemodelcontext = (params) => forward('ui/update-model-context', params);
@@ -75,40 +78,52 @@ async function hostOf(visitor: Visitor = {}) {
   return client;
 }
 
+type Hosted = Awaited<ReturnType<typeof hostOf>>;
+
 describe('the app of questions', { timeout: 120_000 }, async () => {
   const browser: Browser | undefined = await startBrowser();
-  const script = browser === undefined ? '' : await hostScript();
   afterAll(() => browser?.close());
 
-  /** Shows the result of a tool as a host does. */
-  async function shown(client: Awaited<ReturnType<typeof hostOf>>, result: Answer) {
+  let shownNow: { readonly client: Hosted; readonly result: Answer; readonly forwarded: Forwarded[] };
+  const problems: string[] = [];
+
+  /** Opens the page of the host, once: it takes the browser a while to read the SDK. */
+  async function hostPage(): Promise<Page> {
     if (browser === undefined) throw new Error('there is a browser');
-    const page: Page = await browser.newPage();
-    onTestFinished(() => page.close());
-    const forwarded: Forwarded[] = [];
-    const problems: string[] = [];
+    const page = await browser.newPage();
     page.on('console', (message) => {
       // The bridge logs its messages.
       if (message.type() !== 'debug') problems.push(message.text());
     });
-    await page.exposeFunction('toolResult', () => result);
+    await page.exposeFunction('toolResult', () => shownNow.result);
     await page.exposeFunction('forward', async (method: string, params: Forwarded['params']) => {
+      const { client, forwarded } = shownNow;
       forwarded.push({ method, params });
       return method === 'tools/call' ? callOf(client, params.name, params.arguments) : {};
     });
-    await page.setContent('<iframe sandbox="allow-scripts" style="width:100%;border:0"></iframe>');
-    await page.addScriptTag({ content: script });
+    await page.addScriptTag({ content: await hostScript() });
+    return page;
+  }
+
+  let opened: Promise<Page> | undefined;
+
+  /** Shows the result of a tool as a host does. */
+  async function shown(client: Hosted, result: Answer) {
+    opened ??= hostPage();
+    const page = await opened;
+    const forwarded: Forwarded[] = [];
+    shownNow = { client, result, forwarded };
     const [content] = (await client.readResource({ uri: 'ui://stepwright/question' })).contents;
     expect(content).toMatchObject({ mimeType: 'text/html;profile=mcp-app' });
     await page.evaluate(`show(${JSON.stringify((content as { text: string }).text)})`);
-    return { page, frame: page.frameLocator('iframe'), forwarded, problems };
+    return { page, frame: page.frameLocator('iframe'), forwarded };
   }
 
   test('takes answers of a list and the next question, and the model learns the state', async () => {
     if (browser === undefined) return;
     const client = await hostOf();
     const waiting = await callOf(client, 'w_order');
-    const { frame, page, forwarded, problems } = await shown(client, waiting);
+    const { frame, page, forwarded } = await shown(client, waiting);
     await frame.getByLabel('Names 1').fill('much too long');
     await frame.getByRole('button', { name: 'Send the answer' }).click();
     expect(await frame.locator('.faults li').allTextContents()).toHaveLength(1);
