@@ -71,7 +71,7 @@ class ToolCallContext implements ToolContext {
     this.sample = sample;
     this.roots = roots;
     this.closeStream = closeStream;
-    this.callUpstream = (async (input: object): Promise<unknown> => {
+    const callUpstream = async (input: object): Promise<unknown> => {
       if (upstream === undefined)
         throw new UpstreamError(
           'E_UPSTREAM_CONFIG',
@@ -79,7 +79,8 @@ class ToolCallContext implements ToolContext {
         );
       const { signal, idempotencyKey, auth } = context;
       return upstream(input as JsonObject, { signal, idempotencyKey, auth, progress });
-    }) as ToolContext['callUpstream'];
+    };
+    this.callUpstream = callUpstream as ToolContext['callUpstream'];
   }
 
   // Members of the object itself, since tools copy contexts; one function for all of them, or each object would have a

@@ -162,7 +162,7 @@ export function requestHandler(
     try {
       const request = { method, params };
       const work = async (admitted: RequestContext) =>
-        (await (hasTasks ? answerTask(server, client, request, admitted) : undefined)) ??
+        (hasTasks ? answerTask(server, client, request, admitted) : undefined) ??
         answerRequest(server, client, request, admitted);
       const { telemetry } = server;
       const admit = () => server.admit(context, work, abort, method === 'tasks/result');

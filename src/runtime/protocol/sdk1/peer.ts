@@ -103,26 +103,20 @@ export class ConnectedClient {
     const capabilities = protocol.getClientCapabilities() ?? {};
     const info = protocol.getClientVersion();
     const { requestInfo, sessionId, closeSSEStream } = extra;
-    const peer: Peer = {
+    const peer: { -readonly [Name in keyof Peer]: Peer[Name] } = {
       connection: this,
-      ...defined({ session: sessionId }),
-      ...(info === undefined
-        ? {}
-        : {
-            client: {
-              name: info.name,
-              version: info.version,
-              ...defined({ title: info.title }),
-              capabilities: capabilities as JsonObject,
-            },
-          }),
-      ...(capabilities.elicitation?.form === undefined ? {} : { elicit: elicitWith(extra) }),
-      ...(capabilities.elicitation?.url === undefined ? {} : { elicitUrl: elicitUrlWith(extra, protocol) }),
-      ...(capabilities.sampling === undefined ? {} : { sample: sampleWith(extra) }),
-      ...(capabilities.roots === undefined ? {} : { roots: rootsWith(extra) }),
-      ...defined({ closeStream: closeSSEStream }),
       log: (level, data, logger) => this.#log(extra, level, { data, ...defined({ logger }) }),
     };
+    if (sessionId !== undefined) peer.session = sessionId;
+    if (info !== undefined) {
+      const { name, version, title } = info;
+      peer.client = { name, version, ...defined({ title }), capabilities: capabilities as JsonObject };
+    }
+    if (capabilities.elicitation?.form !== undefined) peer.elicit = elicitWith(extra);
+    if (capabilities.elicitation?.url !== undefined) peer.elicitUrl = elicitUrlWith(extra, protocol);
+    if (capabilities.sampling !== undefined) peer.sample = sampleWith(extra);
+    if (capabilities.roots !== undefined) peer.roots = rootsWith(extra);
+    if (closeSSEStream !== undefined) peer.closeStream = closeSSEStream;
     return requestInfo === undefined ? peer : withHeaders(peer, () => Object.entries(requestInfo.headers));
   }
 

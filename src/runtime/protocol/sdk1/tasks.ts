@@ -48,12 +48,12 @@ interface RawRequest {
  * @returns `undefined` for any other request.
  * @throws ProtocolFault for a request that is malformed, or a tool that cannot be called in this way.
  */
-export async function answerTask(
+export function answerTask(
   server: StepwrightServer,
   client: ConnectedClient,
   { method, params }: RawRequest,
   context: RequestContext,
-): Promise<object | undefined> {
+): Promise<object> | undefined {
   if (isTaskMethod(method)) return answerMethod(server.tasks, { method, params }, context);
   if (method !== 'tools/call' || !isJsonObject(params) || typeof params.name !== 'string') return undefined;
   const support = server.taskSupportOf(params.name);

@@ -73,14 +73,19 @@ export class OpenCall {
     const toCurrent: RequestContext['progress'] = (...report) => this.#exchange.progress?.(...report);
     this.progress = exchange.progress === undefined ? noProgress : toCurrent;
     const peer: { -readonly [Name in keyof Peer]: Peer[Name] } = client;
-    peer.asksBetween = true;
-    peer.lacks = (capability) => {
+    const lacks: NonNullable<Peer['lacks']> = (capability) => {
       this.lacking = capability;
     };
-    peer.log = (...entry) => this.#exchange.log?.(...entry);
-    if (askable.elicit) peer.elicit = (...asked) => this.#elicit(...asked);
-    if (askable.sample) peer.sample = (...asked) => this.#sample(...asked);
-    if (askable.roots) peer.roots = (signal) => this.#roots(signal);
+    const log: NonNullable<Peer['log']> = (...entry) => this.#exchange.log?.(...entry);
+    const elicit: NonNullable<Peer['elicit']> = (...asked) => this.#elicit(...asked);
+    const sample: NonNullable<Peer['sample']> = (...asked) => this.#sample(...asked);
+    const roots: NonNullable<Peer['roots']> = (signal) => this.#roots(signal);
+    peer.asksBetween = true;
+    peer.lacks = lacks;
+    peer.log = log;
+    if (askable.elicit) peer.elicit = elicit;
+    if (askable.sample) peer.sample = sample;
+    if (askable.roots) peer.roots = roots;
     this.peer = peer;
   }
 
