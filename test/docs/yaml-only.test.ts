@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wordsOf } from '../../src/cli/live-tools.js';
@@ -65,6 +65,21 @@ test('the page leads from an empty folder to an answer, a fault and a chart', { 
   const typescript = new URL('../../templates/typescript/_vscode/tasks.json', import.meta.url);
   expect(tasksOf(typescript)[0].problemMatcher).toEqual(['$tsc', ...matchers]);
   project.write('workflows/add-note.yaml', workflow);
+  const snippets = JSON.parse(
+    readFileSync(path.join(project.root, '.vscode/stepwright.code-snippets'), 'utf8'),
+  );
+  const lines: readonly string[] = snippets['Stepwright workflow'].body;
+  const text = lines
+    .join('\n')
+    .replace(/\$\{\d+:([^}]*)\}/g, '$1')
+    .replace('$0', '')
+    .replaceAll('\\$', '$');
+  project.write('workflows/snippet.yaml', text);
+  expect(project.stepwright('validate')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('show-note'),
+  });
+  rmSync(path.join(project.root, 'workflows/snippet.yaml'));
 
   const [listed, outline, dry] = typed('See it');
   expect(listed?.out).toContain('    add-note: Adds a line to the inbox');

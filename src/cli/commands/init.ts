@@ -26,7 +26,7 @@ Options:
     if (existsSync(root) && !statSync(root).isDirectory())
       throw new Misuse(`stepwright: \`${folder}\` is a file: name a folder`);
     const template = values.yaml === true ? 'yaml' : 'typescript';
-    const files = projectFiles(template, packageName(root));
+    const files = projectFiles(template, { name: packageName(root), package: packageSource(root) });
     const names = [...files.keys()].sort();
     const existing = names.filter((name) => existsSync(path.join(root, name)));
     if (existing.length > 0) {
@@ -64,9 +64,11 @@ const NEXT = {
 } as const;
 
 /** The files of a template by their names in a project: `_` at the start of a name replaces a dot. */
-function projectFiles(template: keyof typeof NEXT, name: string): ReadonlyMap<string, string> {
+function projectFiles(
+  template: keyof typeof NEXT,
+  values: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
   const folder = packageFile(`templates/${template}`);
-  const values: Readonly<Record<string, string>> = { name, version: packageVersion() };
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
   );
@@ -82,6 +84,21 @@ function projectFiles(template: keyof typeof NEXT, name: string): ReadonlyMap<st
       return [target, text];
     }),
   );
+}
+
+/** What a project asks for: this version, or the file that this package was installed from. */
+function packageSource(root: string): string {
+  const modules = path.dirname(packageFile('.'));
+  try {
+    const lock = JSON.parse(readFileSync(path.join(modules, '.package-lock.json'), 'utf8'));
+    const [, file] = /^file:(.*\.tgz)$/.exec(lock.packages['node_modules/stepwright'].resolved) ?? [];
+    const tarball = path.resolve(path.dirname(modules), file ?? '');
+    if (file !== undefined && existsSync(tarball))
+      return `file:${path.relative(root, tarball).split(path.sep).join('/')}`;
+  } catch {
+    // It was not installed by npm.
+  }
+  return `^${packageVersion()}`;
 }
 
 /** A name for the package in a folder. */

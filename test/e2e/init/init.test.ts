@@ -79,6 +79,15 @@ describe('stepwright init', () => {
     expect(tested.out).toMatch(/pass 2\b/);
     expect(run(root, 'npx', 'stepwright', 'check')).toMatchObject({ code: 0, err: '' });
 
+    // Installed from a file, which its projects are installed from as well.
+    const packed = { 'node_modules/stepwright': { resolved: 'file:../stepwright-0.1.0.tgz' } };
+    writeFileSync(path.join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages: packed }));
+    writeFileSync(path.join(folder, 'stepwright-0.1.0.tgz'), '');
+    const ofFile = path.join(root, 'node_modules/stepwright/dist/cli/main.js');
+    expect(run(folder, process.execPath, ofFile, 'init', 'of/file', '--yes')).toMatchObject({ code: 0 });
+    const { dependencies } = JSON.parse(readFileSync(path.join(folder, 'of/file/package.json'), 'utf8'));
+    expect(dependencies.stepwright).toBe('file:../../stepwright-0.1.0.tgz');
+
     const { mcpServers } = JSON.parse(readFileSync(path.join(root, '.mcp.json'), 'utf8'));
     const [, inImage = ''] = /^CMD (.*)$/m.exec(image ?? '') ?? [];
     expect(`stepwright ${JSON.parse(inImage).slice(1).join(' ')}`).toBe(
@@ -150,9 +159,6 @@ describe('stepwright init', () => {
       expect(created).toMatchObject({ code: 0 });
 
       const root = path.join(cwd, 'my-server');
-      const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-      manifest.dependencies.stepwright = `file:${packed[1]}`;
-      writeFileSync(path.join(root, 'package.json'), JSON.stringify(manifest));
       expect(run(root, 'npm', 'install', '--no-audit', '--no-fund')).toMatchObject({ code: 0 });
       expect(run(root, 'npm', 'test')).toMatchObject({ code: 0, out: expect.stringMatching(/pass 2\b/) });
 
