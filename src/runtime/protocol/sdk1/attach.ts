@@ -372,7 +372,7 @@ async function sideOfBothEras(
 ): Promise<OpenSide> {
   const [{ requestHandler, authOf }, { StatelessServers }] = await Promise.all([
     import('./connection.js'),
-    import('../sdk2/stateless.js'),
+    import('../sdk2/http.js'),
   ]);
   const stateless = new StatelessServers(server, log);
   const caller = defined({ local, remoteAddress });

@@ -9,6 +9,9 @@ import type { StatelessCaller, StatelessHandler } from '../../transports/protoco
 import { StatelessServers } from './stateless.js';
 import { listenToTasks, taskIdsIn } from './task-subscriptions.js';
 
+// Imported with these, it is in the same file of the built package.
+export { StatelessServers };
+
 /** Whether headers repeat inputs, by schema. */
 const withHeaders = new WeakMap<JsonSchema, boolean>();
 
