@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection, ServiceError } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Owner } from '../../src/decorators/context.js';
 import type { Json, JsonObject } from '../../src/graph/json.js';
@@ -24,16 +25,19 @@ import { withCompression } from '../../src/temporal/compression.js';
 import type { TemporalOptions } from '../../src/temporal/index.js';
 import { digestOf, type LoggedTransition, workflowIdOf } from '../../src/temporal/protocol.js';
 import { isNightly } from '../nightly.js';
-import { INPUT } from '../oracle/random-graph.js';
+import { type Case, INPUT } from '../oracle/random-graph.js';
 import { sampleAt } from '../oracle/runs.js';
 import { reply, undoer, type World } from '../oracle/world.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
-/** So many runs are open at once. */
-const AT_ONCE = 16;
+/** So many runs are open at once: most of them wait. */
+const AT_ONCE = 24;
 
-/** How often a run is looked at before it is cancelled: some wait without end. */
-const LOOKS = 40;
+/** How long a run may wait for a time before it is cancelled, in ms: some wait without end. */
+const PATIENCE_MS = 2_000;
+
+/** How often a run is answered before it is cancelled. */
+const ROUNDS = 40;
 
 /** So many graphs are one test: those after a fault are tried all the same. */
 const SLICE = 250;
@@ -77,8 +81,7 @@ class RandomRun {
   id = '';
 
   /** @param name of the attempt: what an earlier one has left does not reach it. */
-  constructor(store: RunStore, index: number, name: string) {
-    const { graph, world } = sampleAt(index);
+  constructor(store: RunStore, { graph, world }: Case, name: string) {
     this.#store = store;
     this.world = world;
     this.owner = { kind: 'principal', subject: name };
@@ -100,8 +103,7 @@ class RandomRun {
     const who = isUndo ? undoer(name, input) : node;
     const asker = { kind: isUndo ? ('undo' as const) : kind, who, tool: name, input };
     const answer = reply(this.world, { ...asker, before: this.#before(who) });
-    const after = answer.kind === 'hang' ? 500 : answer.after;
-    await new Promise((resolve) => setTimeout(resolve, after));
+    await delay(answer.kind === 'hang' ? 500 : answer.after);
     return answer.kind === 'hang'
       ? { ok: false as const, attempted: true, failure: { code: 'X_HANGS', message: 'it does not return' } }
       : answer.kind === 'failure'
@@ -124,18 +126,30 @@ class RandomRun {
     let envelope = envelopeIn(started);
     this.id = envelope.workflow_id;
     const { cancel } = this.world;
-    const cancelling =
-      cancel &&
-      new Promise((resolve) => setTimeout(resolve, cancel.at)).then(() => this.#cancel(cancel.compensate));
+    const cancelling = cancel && delay(cancel.at).then(() => this.#cancel(cancel.compensate));
     // A fault of it is thrown at the end.
     cancelling?.catch(() => {});
-    for (let looks = 0; !isOver(envelope); looks += 1) {
-      if (looks === LOOKS) await this.#cancel(looks % 2 === 0);
-      if (looks > 2 * LOOKS)
-        throw new Error(`run ${this.owner.kind} does not end: ${JSON.stringify(envelope)}`);
+    let rounds = 0;
+    // Each look costs the worker a task: the later ones come at longer intervals.
+    for (let [waited, interval] = [0, 50]; !isOver(envelope); ) {
       const open = envelope.actions.filter(({ type }) => type !== 'wait');
-      if (looks > LOOKS || open.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
-      else for (const action of open) await this.#answer(action);
+      if (open.length > 0 && rounds < ROUNDS) {
+        rounds += 1;
+        let last: Envelope | undefined;
+        for (const action of open) last = await this.#answer(action);
+        if (last !== undefined) {
+          envelope = last;
+          continue;
+        }
+      } else {
+        await delay(interval);
+        const isLate = waited >= PATIENCE_MS;
+        waited += interval;
+        interval = Math.min(interval * 1.5, 400);
+        if (waited >= PATIENCE_MS && !isLate) await this.#cancel(this.world.luck.length % 2 === 0);
+        if (waited > 30 * PATIENCE_MS)
+          throw new Error(`run ${this.owner.kind} does not end: ${JSON.stringify(envelope)}`);
+      }
       envelope = envelopeIn(await this.#store.get(this.owner, this.id));
     }
     await cancelling;
@@ -146,15 +160,17 @@ class RandomRun {
     return this.#store.cancel(this.owner, this.id, { reason: 'enough', compensate }, this.#waiter());
   }
 
-  async #answer(action: Envelope['actions'][number]): Promise<void> {
+  /** Returns the run as it is after an answer to one of its own actions. */
+  async #answer(action: Envelope['actions'][number]): Promise<Envelope | undefined> {
     const { action_id: actionId, schema, parameters } = action;
     const { children = [] } = parameters as {
       readonly children?: readonly { readonly workflow_id: string }[];
     };
     for (const { workflow_id } of children) await this.#work(workflow_id);
-    if (children.length > 0) return;
+    if (children.length > 0) return undefined;
     const submission = { actionId, ...this.#say(actionId, schema, action.type === 'step') };
-    await this.#store.submit(this.owner, this.id, submission, this.#waiter());
+    const answer = await this.#store.submit(this.owner, this.id, submission, this.#waiter());
+    return answer.ok && 'envelope' in answer ? answer.envelope : undefined;
   }
 
   /** One step of the agent of an item. */
@@ -298,11 +314,12 @@ describeTemporal('random graphs', () => {
   /** The transitions of a run, by the workflows that it has continued in. */
   async function remoteLogsOf({ id }: RandomRun): Promise<readonly Log[]> {
     const workflowId = workflowIdOf(id);
-    const { raw } = await client.workflow.getHandle(workflowId).describe();
+    const { raw, runId: lastId } = await client.workflow.getHandle(workflowId).describe();
     const logs: Log[] = [];
     for (let runId = raw.workflowExecutionInfo?.firstRunId; runId; ) {
       const handle = client.workflow.getHandle(workflowId, runId);
       logs.push(await handle.query<Log>('log'));
+      if (runId === lastId) break;
       const { events } = await handle.fetchHistory();
       runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
     }
@@ -363,16 +380,22 @@ describeTemporal('random graphs', () => {
       file: fileHost(host.options),
     };
 
-    const logsOfGraph = async (index: number, on: Host, of = 'Temporal'): Promise<readonly Log[]> => {
+    const logsOfGraph = async (
+      index: number,
+      of: Case,
+      on: Host,
+      by = 'Temporal',
+    ): Promise<readonly Log[]> => {
       for (let attempt = 1; ; attempt += 1) {
-        const named = `${index}-${attempt}-${of}`;
-        const run = new RandomRun(on.store, index, named);
+        const named = `${index}-${attempt}-${by}`;
+        const run = new RandomRun(on.store, of, named);
         runs.set(named, run);
         try {
           return await compare(on, run);
         } catch (error) {
           // On a busy machine a request may get no response within 10 s.
-          if (attempt === ATTEMPTS || !(error instanceof JournalFailedError)) throw error;
+          const isUnanswered = error instanceof JournalFailedError || error instanceof ServiceError;
+          if (attempt === ATTEMPTS || !isUnanswered) throw error;
         } finally {
           runs.delete(named);
         }
@@ -396,8 +419,9 @@ describeTemporal('random graphs', () => {
             const index = next;
             next += 1;
             try {
-              const local = Object.entries(others).map(([of, other]) => logsOfGraph(index, other, of));
-              const [own] = await Promise.all([logsOfGraph(index, remote), ...local]);
+              const each = sampleAt(index);
+              const local = Object.entries(others).map(([by, other]) => logsOfGraph(index, each, other, by));
+              const [own] = await Promise.all([logsOfGraph(index, each, remote), ...local]);
               logs.push(...own);
             } catch (cause) {
               faults.push(new Error(`graph ${index}`, { cause }));
