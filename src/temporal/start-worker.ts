@@ -21,7 +21,8 @@ export interface StartedWorker {
 
 /**
  * Executes runs of a Temporal server in this process, without serving clients. Its options are those of a server, with the
- * `store` that `temporal()` returns, or its name. Resolves when the worker is ready.
+ * `store` that `temporal()` returns, or its name. Resolves when the worker is ready. A signal to the process does not stop it: a
+ * program that ends calls `stop`.
  *
  * @throws StaleRegistryError, RegistrationError, FactoriesError as `createServer` does.
  */

@@ -71,7 +71,10 @@ export async function startWorkerOf(
   }
 }
 
-/** Warnings and errors of the SDK go to the log of the server, unless the program has installed a runtime of its own. */
+/**
+ * Warnings and errors of the SDK go to the log of the server, unless the program has installed a runtime of its own. The SDK
+ * would stop workers at once when the process receives a signal: a draining server needs its worker to answer its requests.
+ */
 function useLog({ DefaultLogger, Runtime }: typeof import('@temporalio/worker'), log: Log): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const text = meta?.error === undefined ? message : `${message}: ${thrownText(meta.error)}`;
@@ -79,7 +82,7 @@ function useLog({ DefaultLogger, Runtime }: typeof import('@temporalio/worker'),
     log(text, { event: 'store.failed', level: level === 'ERROR' ? 'error' : 'warning' });
   });
   try {
-    Runtime.install({ logger });
+    Runtime.install({ logger, shutdownSignals: [] });
   } catch {
     // There is one already.
   }

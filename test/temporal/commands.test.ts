@@ -34,6 +34,7 @@ const slow = (tool) => ({
 });
 const reserve = new ReserveBudget(books);
 export default {
+  drainTimeoutMs: 60_000,
   onStop: () => console.error('onStop'),
   tools: {
     'reserve-budget': () => (process.env.CALL_MS ? slow(reserve) : reserve),
