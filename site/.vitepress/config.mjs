@@ -38,8 +38,25 @@ function linksOf(page, folder = '') {
 }
 
 const [reference] = linksOf('reference/README.md', 'reference/');
+/** The pages of verbs, by topic. */
+const verbs = linksOf('reference/verbs.md', 'reference/')
+  .slice(1)
+  .filter(({ items }) => items.length > 0)
+  .map(({ text, items }) => ({
+    ...{ text, collapsed: true },
+    items: items.map((item) => ({ ...item, text: item.text.replaceAll('`', '').trim() })),
+  }));
+/** Old pages of several verbs, and the sections of them that are no page now. */
+const TOPICS = ['calls', 'control-flow', 'questions', 'client-work', 'state-and-time', 'results'];
+const MOVED = {
+  compensate: 'verb-call#compensate',
+  'approval-of-a-call': 'verb-ask#approval-of-a-call',
+  askmodel: 'verb-ask-model',
+};
 const sections = linksOf('README.md').map((section) =>
-  section.text === 'Reference' ? { ...section, items: [...section.items, ...reference.items] } : section,
+  section.text === 'Reference'
+    ? { ...section, items: [...section.items, ...reference.items, ...verbs] }
+    : section,
 );
 
 /** As GitHub does, so that one address of a section is right in both. */
@@ -72,6 +89,13 @@ function adaptPages(markdown) {
   });
 }
 
+/** A page in the place of an old one: its sections are pages now. */
+function redirect(topic) {
+  const script = `const name = location.hash.slice(1), moved = ${JSON.stringify(MOVED)};
+location.replace(name === '' ? 'verbs' : (moved[name] ?? 'verb-' + name));`;
+  return `<!doctype html><meta charset="utf-8"><title>${topic}</title><script>${script}</script><p><a href="verbs">Verbs</a></p>\n`;
+}
+
 /** Each page as Markdown beside its HTML, and `llms.txt` with a line for each. */
 function writeMarkdown({ pages, outDir }) {
   for (const page of pages) {
@@ -82,9 +106,13 @@ function writeMarkdown({ pages, outDir }) {
       readFileSync(join(DOCS, page), 'utf8').replace(/(\]\([^)\s]*)README\.md/g, '$1index.md'),
     );
   }
+  for (const topic of TOPICS) writeFileSync(join(outDir, `reference/${topic}.html`), redirect(topic));
   const lists = sections.map(
     ({ text, items }) =>
-      `## ${text}\n\n${items.map(({ text: name, file, about }) => `- [${name}](${toIndex(file)})${about && `: ${about}`}`).join('\n')}\n`,
+      `## ${text}\n\n${items
+        .flatMap((item) => item.items ?? [item])
+        .map(({ text: name, file, about }) => `- [${name}](${toIndex(file)})${about && `: ${about}`}`)
+        .join('\n')}\n`,
   );
   writeFileSync(join(outDir, 'llms.txt'), `# Stepwright\n\n> ${description}\n\n${lists.join('\n')}`);
 }
