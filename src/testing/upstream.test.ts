@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../decorators/context.js';
 import { Tool } from '../decorators/tool.js';
 import type { UpstreamCall } from '../runtime/upstream/port.js';
-import { double, doublesOf, upstreamDoubles } from './index.js';
+import { double, doublesOf, upstreamCassette, upstreamDoubles } from './index.js';
 
 const call: UpstreamCall = { signal: new AbortController().signal, progress: () => {} };
 
@@ -143,4 +143,11 @@ describe('doubles of a server', () => {
       new TypeError("There is no tool 'counts' to double (did you mean `count`?)"),
     );
   });
+});
+
+test('a cassette that is missing, or is another file, is named with the command that records one', () => {
+  expect(() => upstreamCassette('nope.cassette.json')).toThrow(
+    "There is no cassette 'nope.cassette.json': `npx stepwright pull --record`",
+  );
+  expect(() => upstreamCassette('package.json')).toThrow("'package.json' is not a cassette of this version");
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { ToolContext } from '../decorators/context.js';
 import { readMetadata } from '../decorators/metadata.js';
 import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
@@ -6,7 +5,7 @@ import type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 import { isWrapped } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
 import { sampleResult, sentResult } from '../runtime/runs/operate/stub-port.js';
-import { CassetteUpstream, parseCassette } from '../runtime/upstream/cassette.js';
+import { CassetteUpstream, readCassette } from '../runtime/upstream/cassette.js';
 import {
   UpstreamError,
   type UpstreamPort,
@@ -129,7 +128,7 @@ export function upstreamDoubles(...doubles: readonly UpstreamDouble[]): Upstream
  * ```
  */
 export function upstreamCassette(file: string, ...doubles: readonly UpstreamDouble[]): UpstreamPort {
-  const cassette = new CassetteUpstream(parseCassette(readFileSync(file, 'utf8')));
+  const cassette = new CassetteUpstream(readCassette(file));
   return {
     call: (reference, input) =>
       doubleOf(doubles, reference)?.answer(input) ?? cassette.call(reference, input),

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
@@ -113,12 +114,21 @@ export function cassetteText(cassette: Cassette): string {
   return `${JSON.stringify(sorted, undefined, 2)}\n`;
 }
 
+const HOW = '`npx stepwright pull --record` and `npx stepwright run --record FILE` write one';
+
+/** @throws TypeError for a file that does not exist, or that is not a cassette. */
+export function readCassette(file: string): Cassette {
+  if (!existsSync(file)) throw new TypeError(`There is no cassette '${file}': ${HOW}`);
+  return parseCassette(readFileSync(file, 'utf8'), file);
+}
+
 /**
  * Reads the text of a cassette.
  *
+ * @param file its name, for the message.
  * @throws TypeError for a text that is none.
  */
-export function parseCassette(text: string): Cassette {
+export function parseCassette(text: string, file?: string): Cassette {
   const value = parsed(text);
   if (
     isJsonObject(value) &&
@@ -128,7 +138,7 @@ export function parseCassette(text: string): Cassette {
     if (value.interactions.every(isInteraction)) return value as unknown as Cassette;
   }
   throw new TypeError(
-    'The file is not a cassette of this version: `npx stepwright pull --record` and `npx stepwright run --record FILE` write one',
+    `${file === undefined ? 'The file' : `'${file}'`} is not a cassette of this version: ${HOW}`,
   );
 }
 
