@@ -244,7 +244,7 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
       'stepwright.config.json:2:2 SW9002 configuration `stepwright.config.json`: `/specs` is for projects without `registries`: write `specs` in a registry',
     ]);
     expect(await configured({ specs: ['flows/*.yaml'] })).toEqual([
-      'stepwright.config.json:2:11 SW9003 no spec file matches `flows/*.yaml`',
+      'stepwright.config.json:2:11 SW9003 no spec file matches `flows/*.yaml` (correct the patterns, or add the files)',
     ]);
     expect(await configured({ registries: [{ ...registry, specs: ['../*.yaml'] }] })).toEqual([
       expect.stringContaining('must not leave the project'),
