@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { smoke } from '../nightly.js';
+import { nightlyTest, smoke } from '../nightly.js';
 import { type CliProject, cliProject } from './cli-project.fixture.js';
 
 const TOOLS = `import { writeFileSync } from 'node:fs';
@@ -276,7 +276,7 @@ succeeded: {"left":{"id":0,"path":"stub"},"right":{"id":0,"path":"stub"}}
     expect(err).toContain(message);
   });
 
-  test('refuses a command line that makes no sense', () => {
+  nightlyTest('refuses a command line that makes no sense', () => {
     expect(dry('--workflow', 'keep')).toMatchObject({
       code: 2,
       err: expect.stringContaining('--arg NAME=TEXT'),

@@ -8,6 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { smoke } from '../nightly.js';
 import { type CliProject, cliProject } from './cli-project.fixture.js';
 
 const TOOLS = `import { Tool } from 'stepwright';
@@ -208,7 +209,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     });
   });
 
-  test.each([
+  const wrongRuns: [string[], string][] = [
     [['cont-twice'], 'there is no workflow `cont-twice` (did you mean `count-twice`?)'],
     [['count-twice', '--arg', 'form=1'], "Unknown argument 'form'. Did you mean 'from'?"],
     [['count-twice', '--arg', 'from=one'], 'one'],
@@ -216,7 +217,8 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     [['count-twice', '--arg', 'from=1', '--arg', 'from=2'], 'argument `from` is given twice'],
     [[], '`stepwright run` needs the name of a workflow'],
     [['count-twice', '--registry', 'registri'], 'there is no registry `registri`'],
-  ])('refuses %j', (args, text) => {
+  ];
+  test.each(smoke(wrongRuns, 2))('refuses %j', (args, text) => {
     const { code, out, err } = stepwright('run', ...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(text);
@@ -243,11 +245,12 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: { end: 5 } });
   });
 
-  test.each([
+  const unusable: [string[], string][] = [
     [['--registry', 'dist/none.js'], 'cannot load `dist/none.js`: there is no such file'],
     [['--options', 'src/tools.ts'], 'cannot load `src/tools.ts`: its default export is not an object'],
     [['--options', 'none.ts'], 'cannot load `none.ts`: '],
-  ])('names a module that cannot be used: %j', (args, text) => {
+  ];
+  test.each(smoke(unusable))('names a module that cannot be used: %j', (args, text) => {
     expect(stepwright('list', ...args)).toMatchObject({ code: 1, err: expect.stringContaining(text) });
   });
 
@@ -332,11 +335,12 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect(await ended).toBe(0);
   });
 
-  test.each([
+  const wrongServers: [string[], string][] = [
     [['--stdio', '--http'], 'not both'],
     [['--port', '80'], '`--port` is for'],
     [['--http', '--port', '99999'], 'not `99999`'],
-  ])('serve refuses %j', (args, text) => {
+  ];
+  test.each(smoke(wrongServers))('serve refuses %j', (args, text) => {
     expect(stepwright('serve', ...args)).toMatchObject({ code: 2, err: expect.stringContaining(text) });
   });
 });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { CodegenOptions } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
 import { runCodegen } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 import { createProject, type Project, stepwright } from './project.fixture.js';
 
 /** A tool that appends a line to a file whenever its module is imported. */
@@ -143,7 +144,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
   });
 
-  test('ignores a corrupt cache, and one that cannot be written', async () => {
+  nightlyTest('ignores a corrupt cache, and one that cannot be written', async () => {
     project = await createProject({ 'src/a.ts': tool('a') });
     const again = { imported: ['a'], text: '' };
     expect(await codegen()).toEqual(again);
@@ -171,7 +172,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     expect(await codegen()).toEqual(again);
   });
 
-  test('is not used with --no-cache', async () => {
+  nightlyTest('is not used with --no-cache', async () => {
     project = await createProject({ 'src/a.ts': tool('a'), 'imported.log': '' });
     const imports = async (): Promise<number> => (await project.read('imported.log')).split('\n').length - 1;
     const command = async (...args: string[]) => {

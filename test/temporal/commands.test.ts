@@ -207,7 +207,7 @@ describeTemporal('commands on Temporal', () => {
     },
   );
 
-  test('a name or a server that cannot be used is reported', { timeout: 60_000 }, async () => {
+  nightlyTest('a name or a server that cannot be used is reported', { timeout: 60_000 }, async () => {
     const [option, gone, file] = await Promise.all([
       run('worker', ...registry, '--store', 'temporal://localhost:1/default?queue=a'),
       run('worker', ...registry, '--store', 'temporal://127.0.0.1:1'),

@@ -15,7 +15,7 @@ import { describeTemporal, TemporalHost } from './host.js';
 /** A suite of the nightly run only: one without a test fails. */
 const describeNightly: typeof describeTemporal = isNightly ? describeTemporal : () => {};
 
-describeTemporal('without a worker', () => {
+describeNightly('without a worker', () => {
   const host = new TemporalHost({}, { worker: false });
 
   test('a start is reported as not known to be taken', async () => {

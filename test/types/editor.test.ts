@@ -1,6 +1,7 @@
 import typescript from 'typescript';
 import typescript5 from 'typescript-5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { smoke } from '../nightly.js';
 import { type Editor, serverEditor, serviceEditor } from './editors.js';
 
 const source = `
@@ -100,12 +101,14 @@ const NAMES = [
 const exactly = { exactOptionalPropertyTypes: true };
 const loosely = { exactOptionalPropertyTypes: false };
 
-describe.each<[string, () => Editor | Promise<Editor>]>([
-  ['5.9', () => serviceEditor(typescript5 as unknown as typeof typescript, source, loosely)],
+const EDITORS: readonly [string, () => Editor | Promise<Editor>][] = [
+  ['7.0', () => serverEditor(source)],
   ['6.0', () => serviceEditor(typescript, source, loosely)],
   ['6.0 and exact optional properties', () => serviceEditor(typescript, source, exactly)],
-  ['7.0', () => serverEditor(source)],
-])('an editor with TypeScript %s', { timeout: 180_000 }, (_version, open) => {
+  ['5.9', () => serviceEditor(typescript5 as unknown as typeof typescript, source, loosely)],
+];
+
+describe.each(smoke(EDITORS, 2))('an editor with TypeScript %s', { timeout: 180_000 }, (_version, open) => {
   let editor: Editor;
   beforeAll(async () => {
     editor = await open();

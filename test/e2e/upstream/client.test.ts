@@ -1,6 +1,7 @@
 import { type UpstreamCall, type UpstreamPort, upstreamServers } from 'stepwright/runtime';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
+import { smoke } from '../../nightly.js';
 import { type HttpFixture, httpFixture } from './http.fixture.js';
 import { FIXTURE_TOOLS } from './server.fixture.js';
 import { publishedServer } from './servers.js';
@@ -338,10 +339,12 @@ describe('an upstream server of 2025-11-25 over stdio that does not know `server
     return upstream.list('fixture', call().signal);
   };
 
-  test.each([
-    ['ends', 'process.exit(1)'],
-    ['answers nothing', 'undefined'],
-  ])('and %s is connected all the same', { timeout: 60_000 }, async (_, onOther) => {
+  test.each(
+    smoke([
+      ['ends', 'process.exit(1)'],
+      ['answers nothing', 'undefined'],
+    ]),
+  )('and %s is connected all the same', { timeout: 60_000 }, async (_, onOther) => {
     expect(await open(onOther)).toEqual({ server: { name: 'old', version: '1' }, tools: [] });
   });
 });
