@@ -92,6 +92,11 @@ export class DevServers {
     await Promise.race([handedOver, delay(HAND_OVER_MS)]);
   }
 
+  /** What is served while a change cannot be, in words. */
+  get fallback(): string {
+    return this.#current === undefined ? 'no server runs' : 'the last good server stays';
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#session?.detach();
@@ -178,8 +183,7 @@ export class DevServers {
 
   #reported(report: DevReport | undefined): boolean {
     if (report?.kind === 'failed') {
-      const rest = this.#current === undefined ? 'no server runs' : 'the last good server stays';
-      this.#output.err(`${report.text}${rest}; the next change of a source tries again\n`);
+      this.#output.err(`${report.text}${this.fallback}; the next change of a source tries again\n`);
     }
     return report !== undefined && report.kind !== 'failed';
   }

@@ -83,11 +83,11 @@ Options:
         ...defined({ config }),
       },
     };
-    const isGood = faultReport(output);
     const session = stdio
       ? new StdioSession(process.stdin, process.stdout, (line) => output.err(`${line}\n`))
       : undefined;
     const servers = new DevServers(request, output, session);
+    const isGood = faultReport(output, servers);
     const types = skipsTypes ? undefined : checkTypes(root, output);
     return new Promise<number>((resolve) => {
       const watcher = watchProject({
@@ -123,9 +123,8 @@ function defaultStore(root: string): string {
  * Prints the faults of each run of codegen, and tells whether its registries can be served. Faults that a change leaves as
  * they were are not repeated.
  */
-function faultReport(output: Output): (run: WatchedRun) => boolean {
+function faultReport(output: Output, servers: Pick<DevServers, 'fallback'>): (run: WatchedRun) => boolean {
   let printed = '';
-  let stays = 'there is no server yet';
   return ({ changes, result, error, milliseconds }) => {
     const diagnostics = result?.diagnostics ?? [];
     const text =
@@ -135,8 +134,7 @@ function faultReport(output: Output): (run: WatchedRun) => boolean {
     const isBroken = result === undefined || hasErrors(diagnostics);
     if (text !== printed && (diagnostics.length > 0 || isBroken)) output.err(text);
     printed = text;
-    const outcome = isBroken ? `errors; ${stays}` : 'checked';
-    if (!isBroken) stays = 'the last good server stays';
+    const outcome = isBroken ? `errors; ${servers.fallback}` : 'checked';
     output.out(`${changedFiles(changes)}: ${outcome} (${milliseconds.toFixed(0)} ms)\n`);
     return !isBroken;
   };

@@ -152,7 +152,7 @@ nightlyTest(
     const { port } = other.address() as AddressInfo;
     project.write('src/hello.ts', WORKFLOW.replace('greeting.text', 'greeting.txt'));
     start('--port', String(port));
-    await print(/errors; there is no server yet/);
+    await print(/errors; no server runs/);
     project.write('src/hello.ts', WORKFLOW);
     await print(/port \d+ .*in use.*\n?.*no server runs; the next change of a source tries again/);
     await new Promise((resolve) => other.close(resolve));

@@ -30,7 +30,7 @@ export class Bundler {
   readonly #context: Promise<BuildContext<{ write: false; metafile: true }>>;
   readonly #textOf: (module: string) => string | undefined;
   readonly #states = new States();
-  readonly #seen = new Map<string, string>();
+  readonly #sources = new Map<string, string>();
   #builds = 0;
   #last: Bundle | undefined;
 
@@ -84,7 +84,7 @@ export class Bundler {
     const last = this.#last;
     if (last !== undefined && this.#areCurrent(last.states)) return last;
     this.#last = undefined;
-    this.#seen.clear();
+    this.#sources.clear();
     this.#builds += 1;
     const folder = path.join(this.#folder, String(this.#builds));
     mkdirSync(folder, { recursive: true });
@@ -101,14 +101,14 @@ export class Bundler {
     const files = this.#modules.map((module, index) => [module, path.join(folder, `module${index}.mjs`)]);
     for (const input of Object.keys(metafile.inputs)) this.#see(path.resolve(input));
     // A new file may be found before one that is in the bundle.
-    for (const file of [...this.#seen.keys()]) this.#see(path.dirname(file));
-    this.#last = { folder, files: Object.fromEntries(files), packages, states: new Map(this.#seen) };
+    for (const file of [...this.#sources.keys()]) this.#see(path.dirname(file));
+    this.#last = { folder, files: Object.fromEntries(files), packages, states: new Map(this.#sources) };
     return this.#last;
   }
 
   /** Records the state of a file before it is read. */
   #see(file: string): void {
-    if (!this.#seen.has(file)) this.#seen.set(file, this.#stateOf(file));
+    if (!this.#sources.has(file)) this.#sources.set(file, this.#stateOf(file));
   }
 
   #areCurrent(states: ReadonlyMap<string, string>): boolean {

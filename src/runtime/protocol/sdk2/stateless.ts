@@ -150,7 +150,7 @@ export class StatelessServers {
    * @returns what answers any request for what the server has.
    */
   addTo(host: Server, handlers: ReadonlyMap<string, unknown>, callerOf: (context: ServerContext) => Caller) {
-    // Its own tasks cannot be told from those of the runs.
+    // An id does not say whether a task is the server's own or a run's.
     const hasTasks = !handlers.has('tasks/get');
     const answer = async (request: Asked, context: ServerContext): Promise<object> => {
       const { inputResponses } = context.mcpReq;
