@@ -76,6 +76,9 @@ const NEVER: ReadonlySet<string> = new Set(['node_modules', '.git', '.stepwright
 
 const DEBOUNCE_MS = 50;
 
+/** The watcher drops events that follow within 100 ms of another of the same file. */
+const SECOND_LOOK_MS = 150;
+
 class Watcher implements CodegenWatcher {
   readonly #options: ProjectWatch;
   readonly #root: string;
@@ -87,6 +90,7 @@ class Watcher implements CodegenWatcher {
   #paths: ReadonlyMap<string, string> = new Map();
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  readonly #secondLooks = new Set<NodeJS.Timeout>();
   #isClosed = false;
 
   constructor(options: ProjectWatch) {
@@ -114,7 +118,7 @@ class Watcher implements CodegenWatcher {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    for (const timer of [this.#timer, ...this.#secondLooks]) clearTimeout(timer);
     await this.#watcher.close();
     await this.#running;
   }
@@ -128,6 +132,15 @@ class Watcher implements CodegenWatcher {
 
   #note(file: string): void {
     if (!this.#paths.has(file) && !LOADED.test(file)) return;
+    this.#look(file);
+    const timer = setTimeout(() => {
+      this.#secondLooks.delete(timer);
+      this.#look(file);
+    }, SECOND_LOOK_MS);
+    this.#secondLooks.add(timer);
+  }
+
+  #look(file: string): void {
     this.#changes.add(file);
     this.#wait();
   }

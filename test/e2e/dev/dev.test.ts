@@ -155,6 +155,8 @@ nightlyTest(
     await print(/errors; no server runs/);
     project.write('src/hello.ts', WORKFLOW);
     await print(/port \d+ .*in use.*\n?.*no server runs; the next change of a source tries again/);
+    project.write('src/hello.ts', WORKFLOW.replace('greeting.text', 'greeting.txt'));
+    await print(/errors; no server runs/);
     await new Promise((resolve) => other.close(resolve));
     project.write('src/hello.ts', `${WORKFLOW}// again\n`);
     await print(/served at/);

@@ -130,6 +130,14 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     await expectNoFurtherRun();
   });
 
+  test('sees a change that follows at once on a run', async () => {
+    await start({ debounceMs: 1 });
+    for (const steps of [2, 3, 4, 5]) {
+      edit(steps);
+      expect(await nextRun()).toMatchObject({ result: { written: [REGISTRY] } });
+    }
+  });
+
   test('survives a syntax error', async () => {
     await start();
     const before = registry();
