@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { globSync } from 'tinyglobby';
 import ts from 'typescript';
 import { afterAll, describe, expect, test } from 'vitest';
 import { smoke } from '../nightly.js';
@@ -48,22 +50,23 @@ export class Hello {
 
 /** Uses the copy of the product on files in the dialect that was added. */
 const PROGRAM = `import { writeFileSync } from 'node:fs';
-import { dispatch } from './src/cli/dispatch.js';
+import { dispatch } from './dist/cli/dispatch.js';
 
-const code: Record<string, number> = {};
-const printed: Record<string, unknown> = {};
-const run = async (name: string, ...args: readonly string[]): Promise<void> => {
-  const texts: string[] = [];
-  const print = (text: string) => void texts.push(text);
+const code = {};
+const printed = {};
+const run = async (name, ...args) => {
+  const texts = [];
+  const print = (text) => void texts.push(text);
   code[name] = await dispatch(args, { out: print, err: print, color: false });
   printed[name] = texts.join('');
 };
 await run('codegen', 'codegen');
+if (code.codegen !== 0) throw new Error(JSON.stringify(printed));
 await run('validate', 'validate', 'project/again.yaml');
 await run('fault', 'validate', 'project/faulty.yaml');
 await run('run', 'run', 'project/again.yaml');
-const { createServer } = await import('./src/runtime/index.js');
-const { registry } = await import('./generated/registry.js');
+const { createServer } = await import('./dist/runtime/index.js');
+const { registry } = await import('./generated/registry.ts');
 const server = createServer(registry, { specs: { files: ['project/again.yaml'] } });
 await server.start();
 printed.served = server.listTools().tools.map(({ name }) => name).filter((name) => name.startsWith('w_'));
@@ -72,32 +75,51 @@ writeFileSync('used.json', JSON.stringify({ code, printed }));
 process.exit();
 `;
 
+interface Manifest {
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+}
+
 interface Used {
   readonly code: Readonly<Record<string, number>>;
   readonly printed: Readonly<Record<string, unknown>>;
 }
 
-/** Runs codegen and commands of the copy, and serves a file, in a process of its own. */
+/** Runs codegen and commands of the copy, compiled, and serves a file, in a process of its own. */
 function useDialect(): Used {
+  const manifest = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as Manifest;
+  const exports = Object.entries(manifest.exports).map(([name, entry]) => {
+    if (typeof entry === 'string') return [name, entry];
+    return [name, { types: entry['@stepwright/source'], default: entry.default }];
+  });
   const registry = { include: ['project/*.ts'], out: 'generated/registry.ts', specs: ['project/twice.yaml'] };
+  const { customConditions: _, ...compilerOptions } = config.compilerOptions;
   const files = {
-    'package.json': readFileSync(`${ROOT}package.json`, 'utf8'),
-    'scripts/register.mjs': readFileSync(`${ROOT}scripts/register.mjs`, 'utf8'),
-    'scripts/transpiler.cjs': readFileSync(`${ROOT}scripts/transpiler.cjs`, 'utf8'),
-    'tsconfig.json': readFileSync(`${ROOT}tsconfig.json`, 'utf8'),
+    'package.json': JSON.stringify({ ...manifest, exports: Object.fromEntries(exports) }),
+    'tsconfig.json': JSON.stringify({ compilerOptions, include: ['project'] }),
     'project/tool.ts': TOOL,
     'project/twice.yaml': 'list: twice\ncalls: [hello]\n',
     'project/again.yaml': 'list: again\ncalls: [hello]\n',
     'project/faulty.yaml': 'list: faulty\ncalls: [helo]\n',
     'stepwright.config.json': JSON.stringify({ registries: [registry] }),
-    'use.ts': PROGRAM,
+    'use.mjs': PROGRAM,
   };
   for (const [file, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
   }
-  const args = ['--conditions=@stepwright/source', '--import', './scripts/register.mjs', 'use.ts'];
-  execFileSync(process.execPath, args, { cwd: folder, stdio: 'pipe' });
+  buildSync({
+    entryPoints: globSync('src/**/*.{ts,mjs}', { cwd: folder, absolute: true }),
+    outbase: join(folder, 'src'),
+    outdir: join(folder, 'dist'),
+    loader: { '.mjs': 'copy' },
+    format: 'esm',
+    target: 'es2022',
+  });
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['use.mjs'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the copy fails:\n${stdout}${stderr}`);
   const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
   const { code, printed } = read('used.json') as Used;
   return { code, printed: { ...printed, schema: read('generated/registry.specs.schema.json') } };
