@@ -38,24 +38,33 @@ function linksOf(page, folder = '') {
 }
 
 const [reference] = linksOf('reference/README.md', 'reference/');
-/** The pages of verbs, by topic. */
-const verbs = linksOf('reference/verbs.md', 'reference/')
-  .slice(1)
+/** The pages of verbs, by topic, and those of commands. */
+const groups = [
+  ...linksOf('reference/verbs.md', 'reference/').slice(1),
+  { text: 'Commands', items: linksOf('reference/cli.md', 'reference/')[0].items },
+]
   .filter(({ items }) => items.length > 0)
   .map(({ text, items }) => ({
     ...{ text, collapsed: true },
-    items: items.map((item) => ({ ...item, text: item.text.replaceAll('`', '').trim() })),
+    items: items.map((item) => ({ ...item, text: item.text.replaceAll(/`|stepwright /g, '').trim() })),
   }));
-/** Old pages of several verbs, and the sections of them that are no page now. */
-const TOPICS = ['calls', 'control-flow', 'questions', 'client-work', 'state-and-time', 'results'];
-const MOVED = {
+/** Old pages of several verbs or commands: where each leads, and where its sections lead but for those below. */
+const MOVED = {};
+for (const topic of ['calls', 'control-flow', 'questions', 'client-work', 'state-and-time', 'results'])
+  MOVED[topic] = ['verbs', 'verb-'];
+for (const name of ['codegen', 'dev', 'graph', 'infer', 'pull', 'run', 'runs'])
+  MOVED[`cli-${name}`] = [`command-${name}`, `command-${name}#`];
+const MOVED_SECTIONS = {
   compensate: 'verb-call#compensate',
   'approval-of-a-call': 'verb-ask#approval-of-a-call',
   askmodel: 'verb-ask-model',
+  'spec-files': 'command-validate',
+  workers: 'command-worker',
+  'stepwright-sign-in': 'command-sign-in',
 };
 const sections = linksOf('README.md').map((section) =>
   section.text === 'Reference'
-    ? { ...section, items: [...section.items, ...reference.items, ...verbs] }
+    ? { ...section, items: [...section.items, ...reference.items, ...groups] }
     : section,
 );
 
@@ -89,11 +98,11 @@ function adaptPages(markdown) {
   });
 }
 
-/** A page in the place of an old one: its sections are pages now. */
-function redirect(topic) {
-  const script = `const name = location.hash.slice(1), moved = ${JSON.stringify(MOVED)};
-location.replace(name === '' ? 'verbs' : (moved[name] ?? 'verb-' + name));`;
-  return `<!doctype html><meta charset="utf-8"><title>${topic}</title><script>${script}</script><p><a href="verbs">Verbs</a></p>\n`;
+/** A page in the place of an old one. */
+function redirect([page, section]) {
+  const script = `const name = location.hash.slice(1), moved = ${JSON.stringify(MOVED_SECTIONS)};
+location.replace(name === '' ? '${page}' : (moved[name] ?? '${section}' + name));`;
+  return `<!doctype html><meta charset="utf-8"><title>${page}</title><script>${script}</script><p><a href="${page}">${page}</a></p>\n`;
 }
 
 /** Each page as Markdown beside its HTML, and `llms.txt` with a line for each. */
@@ -106,7 +115,8 @@ function writeMarkdown({ pages, outDir }) {
       readFileSync(join(DOCS, page), 'utf8').replace(/(\]\([^)\s]*)README\.md/g, '$1index.md'),
     );
   }
-  for (const topic of TOPICS) writeFileSync(join(outDir, `reference/${topic}.html`), redirect(topic));
+  for (const [name, target] of Object.entries(MOVED))
+    writeFileSync(join(outDir, `reference/${name}.html`), redirect(target));
   const lists = sections.map(
     ({ text, items }) =>
       `## ${text}\n\n${items

@@ -57,8 +57,8 @@ test('every code fence is of a kind that is tested', () => {
     'docs/tutorial.md',
     'docs/upstream-tools.md',
     'docs/reference/builder.md',
-    'docs/reference/cli-codegen.md',
-    'docs/reference/cli-run.md',
+    'docs/reference/cli.md',
+    'docs/reference/command-codegen.md',
     'docs/reference/configuration.md',
     'docs/reference/decorators.md',
     'docs/reference/expressions.md',
@@ -146,18 +146,23 @@ test.each(commands)('$page: `stepwright $command` is a command with these option
   expect(said).toEqual([]);
 });
 
-test('the help of each command is on a page of the command line', async () => {
+test('each command has a page with its help', async () => {
   const helpOf = async (...args: readonly string[]): Promise<string> => {
     const said: string[] = [];
     const output = { out: (text: string) => void said.push(text), err: () => {}, color: false };
     await dispatch([...args, '--help'], output);
     return said.join('');
   };
-  const pages = REFERENCE.filter((file) => /\/cli[^/]*$/.test(file)).map(page);
   const names = [...(await helpOf()).matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name = '']) => name);
   expect(names).toContain('explain');
-  const fenceOf = async (name: string) => `\`\`\`text\n${await helpOf(name)}\`\`\`\n`;
-  for (const name of names) expect(pages.join('')).toContain(await fenceOf(name));
+  expect(REFERENCE.filter((file) => /\/command-/.test(file)).sort()).toEqual(
+    names.map((name) => `docs/reference/command-${name}.md`).sort(),
+  );
+  for (const name of names) {
+    const text = page(`docs/reference/command-${name}.md`);
+    expect(text.startsWith(`# \`stepwright ${name}\`\n`)).toBe(true);
+    expect(text).toContain(`\`\`\`text\n${await helpOf(name)}\`\`\`\n`);
+  }
 });
 
 test('the README shows the diagnostic of a broken reference', { timeout: 300_000 }, async () => {

@@ -84,6 +84,7 @@ test('the README and the indexes lead to every page', () => {
     'docs/README.md',
     'docs/reference/README.md',
     'docs/reference/verbs.md',
+    'docs/reference/cli.md',
   ].flatMap((file) => linksOf(file, page(file)).map(({ to }) => to));
   // Pages for people with a checkout are named: a link would be dead in the package.
   const named = [...page('README.md').matchAll(/`([A-Z]+\.md)`/g)].map(([, file = '']) => file);
