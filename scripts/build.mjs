@@ -4,10 +4,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
 import { build, normalizePath } from 'vite';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -148,17 +149,16 @@ const sourceList = {
   },
 };
 
-/** The licences of the packages that are part of the files. */
-const licences = {
-  name: 'licences',
-  generateBundle() {
-    const texts = [...BUNDLED].map((name) => {
-      const text = readFileSync(join(ROOT, 'node_modules', name, 'LICENSE'), 'utf8').trim();
-      return `${name}\n\n${text}\n`;
-    });
-    this.emitFile({ type: 'asset', fileName: 'LICENSES.txt', source: texts.join('\n\n') });
-  },
-};
+/** Writes the licences of the packages that are part of the files. */
+async function writeLicences(names) {
+  const texts = names.map((name) => {
+    const folder = join(ROOT, 'node_modules', name);
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    const text = readFileSync(join(folder, file), 'utf8').trim();
+    return `${name}\n\n${text}\n`;
+  });
+  await writeFile(join(outDir, 'LICENSES.txt'), texts.join('\n\n'));
+}
 
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
@@ -216,7 +216,7 @@ function writeFiles(entries, { plugins = [], output, alias = {} }) {
 
 function writeBundle() {
   return writeFiles(ENTRIES, {
-    plugins: [sourceList, licences],
+    plugins: [sourceList],
     output: {
       chunkFileNames: 'chunks/[name].js',
       codeSplitting: {
@@ -232,7 +232,10 @@ function writeBundle() {
   });
 }
 
-/** What a worker of Temporal bundles for its sandbox, which is without Node: those of a server need it. */
+/**
+ * The modules of the interpreter, for the sandbox of a worker of Temporal, which is without Node: those of a server need it. A
+ * worker bundles them where its SDK is another than the one of `writeScript`.
+ */
 function writeInterpreter() {
   const inWorkflow = (name) => moduleOf(`temporal/workflow/${name}`);
   const shims = inWorkflow('node-shims');
@@ -242,5 +245,35 @@ function writeInterpreter() {
   });
 }
 
+const MAP = '\n//# sourceMappingURL=data:application/json;base64,';
+
+/**
+ * Bundles the interpreter for the SDK that is installed here, without comments. A map would name modules that users have not got:
+ * it is empty, since the SDK requires one.
+ *
+ * @returns the packages that are part of it.
+ */
+async function writeScript() {
+  const file = join(outDir, 'temporal/interpreter.js');
+  const entry = pathToFileURL(join(outDir, 'temporal/index.js')).href;
+  await (await import(entry)).writeBundle(file);
+  const text = await readFile(file, 'utf8');
+  const [, code, label, map] = /^(.*)(\n\/\/ stepwright [^\n]+)\n\/\/# \S+?base64,(\S+)\s*$/s.exec(text);
+  const options = { target: 'es2022', charset: 'ascii', legalComments: 'none', lineLimit: 200 };
+  const short = await transform(code, { minifyWhitespace: true, minifySyntax: true, ...options });
+  const empty = { version: 3, file: 'interpreter.js', sources: [], names: [], mappings: '' };
+  const emptyMap = Buffer.from(JSON.stringify(empty)).toString('base64');
+  await writeFile(file, `${short.code.trimEnd()}${label}${MAP}${emptyMap}`);
+  const { sources } = JSON.parse(Buffer.from(map, 'base64').toString('utf8'));
+  const names = sources.flatMap(
+    (source) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ?? [],
+  );
+  return [...new Set(names)].filter((each) => each !== name && each !== 'webpack');
+}
+
 await rm(outDir, { recursive: true, force: true });
-await Promise.all([writeDeclarations(), writeBundle().then(writeInterpreter)]);
+const [packages] = await Promise.all([
+  writeBundle().then(writeInterpreter).then(writeScript),
+  writeDeclarations(),
+]);
+await writeLicences([...BUNDLED, ...packages]);

@@ -143,15 +143,17 @@ function build(target: string): void {
   const installed = join(work, INSTALLED);
   const program = join(ROOT, 'scripts/build.mjs');
   const args = [program, join(installed, 'dist'), ...INNER_MODULES];
-  const built = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
-  if (built.status !== 0) throw new Error(`the package does not build:\n${built.stdout}${built.stderr}`);
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     exports: Record<string, string | Record<string, string>>;
   };
   for (const entry of Object.values(manifest.exports)) {
     if (typeof entry === 'object') delete entry['@stepwright/source'];
   }
+  // The build imports what it has built, which looks for its manifest.
+  mkdirSync(installed, { recursive: true });
   writeFileSync(join(installed, 'package.json'), JSON.stringify(manifest));
+  const built = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
+  if (built.status !== 0) throw new Error(`the package does not build:\n${built.stdout}${built.stderr}`);
   cpSync(join(ROOT, 'templates'), join(installed, 'templates'), { recursive: true });
   try {
     renameSync(work, target);

@@ -1,13 +1,26 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import type { WorkflowBundle } from '@temporalio/worker';
-import { packageVersion, programFile } from '../formats/own-files.js';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import type { DataConverter } from '@temporalio/common';
+import type { WorkerOptions } from '@temporalio/worker';
+import { isFromSource, packageFile, packageVersion, programFile } from '../formats/own-files.js';
+import { defined } from '../graph/defined.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
+import type { TemporalOptions } from './options.js';
 import { loadSdk } from './sdk.js';
 
 type Sdk = typeof import('@temporalio/worker');
-type BundleOptions = Parameters<Sdk['bundleWorkflowCode']>[0];
-type Config = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
+type Config = Parameters<NonNullable<Parameters<Sdk['bundleWorkflowCode']>[0]['webpackConfigHook']>>[0];
+
+type Bundle = NonNullable<WorkerOptions['workflowBundle']>;
+
+/** What the interpreter is bundled for. Modules of `dataConverter` that convert values are a part of it. */
+type BundleOptions = Pick<TemporalOptions, 'dataConverter'>;
 
 /** The modules of Node that the interpreter imports; see `workflow/node-shims.ts`. */
 const SHIMS: Readonly<Record<string, string>> = {
@@ -15,52 +28,91 @@ const SHIMS: Readonly<Record<string, string>> = {
   'node:module': 'var globalThis.__stepwright.module',
 };
 
-let bundled: Promise<WorkflowBundle> | undefined;
+/** The interpreter that the build of this package has bundled, with the SDK that it had. */
+const PACKAGED = 'dist/temporal/interpreter.js';
 
-/** The interpreter and all it imports as one script for the sandbox of workflows, once for all workers of the process. */
-export function bundleInterpreter(sdk: Sdk): Promise<WorkflowBundle> {
-  bundled ??= bundle(sdk).catch((error: unknown) => {
-    bundled = undefined;
-    throw error;
-  });
-  return bundled;
-}
+const ENTRY = 'temporal/workflow/stepwright';
 
-/** Writes the interpreter to a file, for the option `bundlePath`. */
-export async function writeBundle(file: string): Promise<void> {
-  const { code } = await bundleInterpreter(await loadSdk('worker'));
-  // Whatever follows the source map counts as a part of it.
-  await writeFile(file, code.replace(/(?=\n\/\/# sourceMappingURL=[^\n]*\s*$)/, versionLine()));
+/**
+ * The interpreter and all it imports as one script for the sandbox of workflows: that of `bundlePath`; else that of the package,
+ * where it is of the installed SDK; else it is bundled by another process, which takes seconds.
+ *
+ * @throws StoreError for a `bundlePath` that cannot be read, or that another version has written; the reason of `stopped`.
+ */
+export async function interpreter(
+  { bundlePath, dataConverter = {} }: BundleOptions & Pick<TemporalOptions, 'bundlePath'>,
+  stopped: AbortSignal,
+): Promise<Bundle> {
+  const label = labelOf(dataConverter);
+  const isOf = (code: string): boolean => code.includes(`${label}\n//# sourceMappingURL=`);
+  if (bundlePath !== undefined) {
+    const code = await readFile(bundlePath, 'utf8').catch((error: unknown) => {
+      throw new StoreError('bundle', bundlePath, thrownText(error), error);
+    });
+    if (isOf(code)) return { codePath: bundlePath };
+    throw new StoreError('bundle', bundlePath, `it is not of ${label.slice(LINE.length)}`);
+  }
+  const codePath = packageFile(PACKAGED);
+  if (!isFromSource && isOf(await readFile(codePath, 'utf8').catch(() => ''))) return { codePath };
+  return bundledApart(dataConverter, stopped);
 }
 
 /**
- * The interpreter in a file that {@link writeBundle} has written.
+ * Writes the interpreter to a file, for the option `bundlePath`.
  *
- * @throws StoreError for a file that cannot be read, or that another version has written.
+ * @param options `dataConverter` is that of the store, where it names modules.
  */
-export async function writtenBundle(codePath: string): Promise<{ readonly codePath: string }> {
-  const code = await readFile(codePath, 'utf8').catch((error: unknown) => {
-    throw new StoreError('bundle', codePath, thrownText(error), error);
-  });
-  if (!code.includes(`${versionLine()}\n//# sourceMappingURL=`))
-    throw new StoreError('bundle', codePath, `it is not of stepwright ${packageVersion()}`);
-  return { codePath };
-}
-
-/** What is before the source map of a bundle. */
-function versionLine(): string {
-  return `\n// stepwright ${packageVersion()}`;
-}
-
-function bundle(sdk: Sdk): Promise<WorkflowBundle> {
-  const entry = programFile('temporal/workflow/stepwright');
-  return sdk.bundleWorkflowCode({
+export async function writeBundle(file: string, { dataConverter = {} }: BundleOptions = {}): Promise<void> {
+  const sdk = await loadSdk('worker');
+  const { payloadConverterPath, failureConverterPath } = dataConverter;
+  const entry = programFile(ENTRY);
+  const { code } = await sdk.bundleWorkflowCode({
     workflowsPath: entry,
     workflowInterceptorModules: [entry],
     preloadModules: [programFile('temporal/workflow/run-in-workflow')],
     logger: new sdk.DefaultLogger('ERROR'),
     webpackConfigHook: configure,
+    ...defined({ payloadConverterPath, failureConverterPath }),
   });
+  // Whatever follows the source map counts as a part of it.
+  await writeFile(file, code.replace(/(?=\n\/\/# sourceMappingURL=[^\n]*\s*$)/, labelOf(dataConverter)));
+}
+
+const LINE = '\n// ';
+
+/** What is before the source map of a bundle. The SDK expects its own version in it. */
+function labelOf({ payloadConverterPath, failureConverterPath }: DataConverter): string {
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as {
+    version: string;
+  };
+  const isPlain = payloadConverterPath === undefined && failureConverterPath === undefined;
+  const converters = isPlain ? '' : ', and converters of a program';
+  return `${LINE}stepwright ${packageVersion()}, @temporalio/worker ${version}${converters}`;
+}
+
+/** Bundles in a process of its own: it takes all of a processor. */
+async function bundledApart(
+  { payloadConverterPath, failureConverterPath }: DataConverter,
+  signal: AbortSignal,
+): Promise<Bundle> {
+  const options = { dataConverter: { payloadConverterPath, failureConverterPath } };
+  const folder = await mkdtemp(join(tmpdir(), 'stepwright-interpreter-'));
+  const file = join(folder, 'interpreter.js');
+  const url = JSON.stringify(pathToFileURL(programFile('temporal/index')).href);
+  const script = `import { writeBundle } from ${url}; await writeBundle(...JSON.parse(process.argv[1]));`;
+  const own = isFromSource
+    ? ['--conditions=@stepwright/source', '--import', pathToFileURL(packageFile('scripts/register.mjs')).href]
+    : [];
+  const args = [...own, '--input-type=module', '--eval', script, JSON.stringify([file, options])];
+  try {
+    await promisify(execFile)(process.execPath, args, { signal });
+    return { code: await readFile(file, 'utf8') };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new StoreError('bundle', programFile(ENTRY), thrownText(error), error);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function configure(config: Config): Config {

@@ -18,8 +18,9 @@ export interface TemporalOptions extends Pick<NativeConnectionOptions, 'tls' | '
    */
   readonly worker?: boolean | WorkerTuning;
   /**
-   * A file that `writeBundle()` has written with the same version of the SDK: a worker starts without bundling the
-   * interpreter, which takes seconds. Default: it is bundled when the first worker of the process starts.
+   * A file that `writeBundle()` has written with the same version of the SDK. Default: the interpreter that the package has for
+   * the version of the SDK it was built with. For another version, and for modules of converters, a worker bundles it when it
+   * starts, which takes seconds.
    */
   readonly bundlePath?: string;
   /**

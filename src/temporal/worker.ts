@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import type { NativeConnection, Worker } from '@temporalio/worker';
 import { defined } from '../graph/defined.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
 import type { Log } from '../runtime/tools/log.js';
 import { activitiesOf } from './activities.js';
-import { bundleInterpreter, writtenBundle } from './bundle.js';
+import { interpreter } from './bundle.js';
 import { withCompression } from './compression.js';
 import type { ResolvedOptions } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
@@ -48,10 +47,8 @@ export async function startWorkerOf(
   const [sdk, activity] = await Promise.all([loadSdk('worker'), loadSdk('activity')]);
   useLog(sdk, options.log);
   const { tls, apiKey, metadata } = connecting;
-  const workflowBundle = await Promise.race([
-    bundlePath === undefined ? bundleInterpreter(sdk) : writtenBundle(bundlePath),
-    once(stopped, 'abort').then(() => stopped.throwIfAborted() as never),
-  ]);
+  const workflowBundle = await interpreter(defined({ bundlePath, dataConverter }), stopped);
+  stopped.throwIfAborted();
   const connection = await sdk.NativeConnection.connect({ address, ...defined({ tls, apiKey, metadata }) });
   try {
     const limit = await PayloadLimit.of(connection, { namespace, ...defined({ dataConverter }) });

@@ -15,6 +15,7 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'v
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
+import { interpreter } from '../../src/temporal/bundle.js';
 import { startWorker, type TemporalOptions, temporal } from '../../src/temporal/index.js';
 import { resolveOptions } from '../../src/temporal/options.js';
 import { unreachableStore } from '../../src/temporal/unreachable-store.js';
@@ -161,6 +162,20 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
     await expect(store.list(ada)).rejects.toThrow(why);
     expect(host.log.at(-1)).toMatch(why);
   });
+
+  test('is not used with a bundle without the converters of its data converter', async () => {
+    const dataConverter = { payloadConverterPath: '/converters.cjs' };
+    await expect(
+      interpreter({ bundlePath: inject('temporalBundle'), dataConverter }, new AbortController().signal),
+    ).rejects.toThrow(/it is not of stepwright \S+, @temporalio\/worker \S+, and converters of a program/);
+  });
+});
+
+test('a worker that is stopped does not wait for its interpreter to be bundled', async () => {
+  const stopping = new AbortController();
+  const bundled = interpreter({}, stopping.signal);
+  stopping.abort(new Error('it is closed'));
+  await expect(bundled).rejects.toThrow('it is closed');
 });
 
 test.each([

@@ -1,12 +1,18 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { ask } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../src/runtime/engine/graph.fixture.js';
-import { ok } from '../../src/runtime/runs/store.fixture.js';
+import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
+import { temporal } from '../../src/temporal/index.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
+import { nightlyTest } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
+import { opened } from './lanes.js';
 
 const key = randomBytes(32);
 const ENCODING = new TextEncoder().encode('binary/encrypted');
@@ -90,4 +96,41 @@ describeTemporal('a data converter that encrypts', () => {
     const text = await run(plainHost);
     for (const part of ['input', 'question', 'start', 'answer']) expect(text).toContain(`swordfish-${part}`);
   });
+
+  nightlyTest(
+    'may convert values by modules, which the interpreter is bundled with',
+    async () => {
+      const root = fileURLToPath(new URL('../.tmp/', import.meta.url));
+      mkdirSync(root, { recursive: true });
+      const folder = mkdtempSync(join(root, 'converter-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const payloadConverterPath = join(folder, 'converter.cjs');
+      writeFileSync(payloadConverterPath, CONVERTER);
+      const taskQueue = randomUUID();
+      const at = { address: inject('temporalAddress') ?? '', taskQueue };
+      const store = temporal({ ...at, dataConverter: { payloadConverterPath } }).open(host.options);
+      onTestFinished(() => store.close?.());
+      await opened(store);
+      const started = envelopeIn(
+        await store.start({ owner: ada, graph: of, input: { token: 'swordfish-start' } }, host.waiter()),
+      );
+      const { workflow_id: id } = started;
+      const answer = { result: 'swordfish-answer' };
+      expect(envelopeIn(await store.submit(ada, id, answer, host.waiter()))).toMatchObject({
+        result: { input: 'swordfish-answer' },
+      });
+      expect(await storedTextOf(client, workflowIdOf(id))).not.toContain('swordfish');
+    },
+    180_000,
+  );
 });
+
+/** Inverts a bit of each byte. */
+const CONVERTER = `
+const { defaultPayloadConverter: plain } = require('@temporalio/common');
+const inverted = (payload) => payload && { ...payload, data: payload.data && payload.data.map((byte) => byte ^ 1) };
+exports.payloadConverter = {
+  toPayload: (value) => inverted(plain.toPayload(value)),
+  fromPayload: (payload) => plain.fromPayload(inverted(payload)),
+};
+`;

@@ -1,18 +1,19 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { temporal as proto } from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import type { Graph } from '../../src/graph/model.js';
 import { ask, body, foreach, parallel, undo, wait } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../src/runtime/engine/graph.fixture.js';
-import { ada, broken, ok } from '../../src/runtime/runs/store.fixture.js';
+import { ada, broken, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { withCompression } from '../../src/temporal/compression.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
-import { importBuilt } from '../built-package.js';
+import { builtPackage, importBuilt } from '../built-package.js';
 import { describeTemporal, TemporalHost } from './host.js';
+import { opened } from './lanes.js';
 
 /*
  * Histories of runs that the released interpreter has executed: the present one must replay them. A file that is missing is
@@ -78,16 +79,28 @@ describeTemporal('a replay', () => {
     });
   });
 
+  const packaged = () => join(builtPackage(), 'dist/temporal/interpreter.js');
+
   test('by the interpreter of the built package comes to the same commands', async () => {
-    const { writeBundle } =
-      await importBuilt<typeof import('../../src/temporal/index.js')>('temporal/index.js');
-    const target = mkdtempSync(join(tmpdir(), 'stepwright-bundle-'));
-    onTestFinished(() => rmSync(target, { recursive: true }));
-    const bundle = join(target, 'interpreter.js');
-    await writeBundle(bundle);
     for (const file of readdirSync(folder))
-      await replay(History.decode(readFileSync(new URL(file, folder))), bundle);
+      await replay(History.decode(readFileSync(new URL(file, folder))), packaged());
   }, 240_000);
+
+  test('is not bundled by a worker of the built package', async () => {
+    const { temporal } = await importBuilt<typeof import('../../src/temporal/index.js')>('temporal/index.js');
+    const create = vi.spyOn(Worker, 'create');
+    const store = temporal({ address: inject('temporalAddress') ?? '', taskQueue: randomUUID() }).open(
+      host.options,
+    );
+    onTestFinished(() => store.close?.());
+    await opened(store);
+    expect(create).toHaveBeenCalledWith(
+      expect.objectContaining({ workflowBundle: { codePath: packaged() } }),
+    );
+    create.mockRestore();
+    const run = { owner: ada, graph: graph(chain(count('a'), done('out', step('a')))), input: {} };
+    expect(envelopeIn(await store.start(run, host.waiter()))).toMatchObject({ result: 1 });
+  }, 60_000);
 
   test('that comes to other facts fails, and names the first transition that differs', async () => {
     const counts = Array.from({ length: 105 }, (_, index) => count(`n${index}`));
