@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { builtPackage } from '../built-package.js';
+import { builtPackage, type Ran, runCommand } from '../built-package.js';
 
 const repository = path.resolve(import.meta.dirname, '../..');
 
@@ -66,12 +66,6 @@ export async function createProject(
   return project;
 }
 
-export interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 type Environment = Readonly<Record<string, string>>;
 
 /** Runs this Node, or another program, with arguments. */
@@ -97,7 +91,12 @@ export function run(
   });
 }
 
-/** Runs the command line of the built package. */
+/** Runs a command of the built package that imports no module of the project, in this process. */
+export function command(args: readonly string[], cwd: string, env?: Environment): Promise<Ran> {
+  return runCommand(builtPackage(), args, cwd, env);
+}
+
+/** Runs the command line of the built package in a process of its own. */
 export function stepwright(args: readonly string[], cwd: string, more?: Environment): Promise<Ran> {
   return run([path.join(builtPackage(), 'dist/cli/main.js'), ...args], cwd, more);
 }

@@ -183,7 +183,7 @@ describe('a session', { timeout: 240_000 }, () => {
           if ([...kept.written, ...kept.current].length > 0) expect(fresh.current).toHaveLength(1);
         }
       }),
-      { numRuns: isNightly ? 4 : 2 },
+      { numRuns: isNightly ? 4 : 1 },
     );
   });
 

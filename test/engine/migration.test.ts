@@ -26,7 +26,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-const RUNS = Number(process.env.RUNS ?? (isNightly ? 4_000 : 1_500));
+const RUNS = Number(process.env.RUNS ?? (isNightly ? 4_000 : 500));
 
 /** A run, with every call that it was commanded to make. */
 class Driven {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
-import { createProject, type Project, stepwright } from '../../codegen-back/project.fixture.js';
+import { command, createProject, type Project, stepwright } from '../../codegen-back/project.fixture.js';
 import { FIXTURE_TOOLS } from './server.fixture.js';
 
 const WORKFLOW = `import { Arg, call, done, Step, Workflow } from 'stepwright';
@@ -21,7 +21,7 @@ describe('stepwright pull --check', { timeout: 240_000 }, () => {
   let project: Project;
   const tools = (): Tools => structuredClone(FIXTURE_TOOLS) as unknown as Tools;
   const serve = (listed: Tools) => writeFile(`${project.root}/tools.json`, JSON.stringify(listed));
-  const cli = (...args: string[]) => stepwright(args, project.root);
+  const cli = (...args: string[]) => (args[0] === 'run' ? stepwright : command)(args, project.root);
   beforeAll(async () => {
     const args = [programWithPackage('test/e2e/upstream/server.fixture.ts')];
     const fixture = { command: process.execPath, args, env: { FIXTURE_TOOLS: 'tools.json' } };

@@ -7,7 +7,7 @@ import { upstreamCassette } from 'stepwright/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ownServer } from '../../../src/cli/commands/pull/own-server.js';
 import { programWithPackage } from '../../built-package.js';
-import { createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
+import { command, createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
 import { httpFixture } from './http.fixture.js';
 import { FIXTURE_TOOLS, modernServer } from './server.fixture.js';
 import { publishedServer } from './servers.js';
@@ -79,7 +79,7 @@ describe('the server of the project', { timeout: 240_000 }, () => {
     });
   }, 240_000);
   afterAll(() => project.remove());
-  const cli = (...args: string[]) => stepwright(args, project.root);
+  const cli = (...args: string[]) => (args[0] === 'run' ? stepwright : command)(args, project.root);
 
   test('is recorded and added to the configuration, and its steps run in one process', async () => {
     const pulled = await cli('pull', 'shop', '--self', 'dist/shop.js');
@@ -136,7 +136,7 @@ describe('the tools of published servers', { timeout: 240_000 }, () => {
   }, 240_000);
   afterAll(() => project.remove());
   const env = () => ({ MEMORY_FILE: path.join(project.root, 'memory.jsonl') });
-  const cli = (...args: string[]) => stepwright(args, project.root, env());
+  const cli = (...args: string[]) => (args[0] === 'run' ? stepwright : command)(args, project.root, env());
 
   test('are recorded, once, and become classes that compile', async () => {
     const files = ['src/upstream/files.json', 'src/upstream/files.ts', 'src/upstream/files.doubles.ts'];
@@ -225,7 +225,7 @@ describe('stepwright pull', { timeout: 240_000 }, () => {
     });
   }, 240_000);
   afterAll(() => project.remove());
-  const pull = (...args: string[]) => stepwright(['pull', ...args], project.root);
+  const pull = (...args: string[]) => command(['pull', ...args], project.root);
 
   test('says why a server cannot be reached, and what it logged', async () => {
     const { code, stderr } = await pull('broken');
@@ -275,7 +275,7 @@ test('servers of 2026-07-28, and of both revisions, are recorded over stdio and 
   };
   const project = await createProject({ 'stepwright.config.json': JSON.stringify({ upstream }) });
   try {
-    expect(await stepwright(['pull'], project.root)).toMatchObject({ code: 0, stderr: '' });
+    expect(await command(['pull'], project.root)).toMatchObject({ code: 0, stderr: '' });
     for (const name of Object.keys(upstream)) {
       const snapshot = JSON.parse(await project.read(`src/upstream/${name}.json`));
       expect(snapshot.server).toEqual({ name: 'fixture', version: '1.0.0' });
@@ -298,7 +298,7 @@ test('a malformed server is reported where it is configured', { timeout: 240_000
       '{\n  "upstream": {\n    "a": { "command": "node", "arg": ["x"] },\n    "b": {}\n  }\n}\n',
   });
   try {
-    const { code, stderr } = await stepwright(['pull'], project.root);
+    const { code, stderr } = await command(['pull'], project.root);
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /stepwright\.config\.json:3:31 - error SW9002: .*`\/upstream\/a\/arg` is not a setting/,

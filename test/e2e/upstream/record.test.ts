@@ -4,7 +4,7 @@ import { type UpstreamCall, upstreamServers } from 'stepwright/runtime';
 import { upstreamCassette } from 'stepwright/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
-import { createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
+import { command, createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
 import { nightlyTest } from '../../nightly.js';
 import { FIXTURE_TOOLS } from './server.fixture.js';
 
@@ -42,7 +42,8 @@ export class Shout {
 describe('stepwright pull --record', { timeout: 240_000 }, () => {
   let project: Project;
   const offer = (tools: readonly Tool[]) => writeFile(`${project.root}/tools.json`, JSON.stringify(tools));
-  const cli = (...args: string[]) => stepwright(args, project.root, { UPSTREAM_SECRET: SECRET });
+  const cli = (...args: string[]) =>
+    (args[0] === 'run' ? stepwright : command)(args, project.root, { UPSTREAM_SECRET: SECRET });
   const configure = (record: object | undefined) => {
     const args = [programWithPackage('test/e2e/upstream/server.fixture.ts')];
     const env = { FIXTURE_TOOLS: 'tools.json', FIXTURE_SECRET: `$\{UPSTREAM_SECRET}` };

@@ -9,7 +9,7 @@ import { drive, ENGINE } from '../../oracle/drive.js';
 import type { Case } from '../../oracle/random-graph.js';
 import { hold } from '../../oracle/runs.js';
 
-const RUNS = isNightly ? 300 : 100;
+const RUNS = isNightly ? 300 : 40;
 
 /** Secret texts of the caller, which no other value contains. */
 const SECRETS = ['sesame-0815', 'sesame-4711', 'sesame-2342'];
