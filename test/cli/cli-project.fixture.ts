@@ -3,7 +3,14 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { builtPackage } from '../built-package.js';
+import { builtPackage, runCommand } from '../built-package.js';
+
+/** What a command printed, with its exit code. */
+export interface Printed {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
 
 /** A project elsewhere, in which the built package is installed. */
 export interface CliProject {
@@ -12,12 +19,10 @@ export interface CliProject {
   /** The program of the command line. */
   readonly main: string;
   write(file: string, text: string): void;
+  /** Runs a command that imports no module of the project, in this process. */
+  command(...args: readonly string[]): Promise<Printed>;
   /** Runs a command in a process of its own. */
-  stepwright(...args: readonly string[]): {
-    readonly code: number | null;
-    readonly out: string;
-    readonly err: string;
-  };
+  stepwright(...args: readonly string[]): Printed;
   remove(): void;
 }
 
@@ -63,6 +68,10 @@ function emptyProject(installed: string): CliProject {
     write(file, text) {
       mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
       writeFileSync(path.join(root, file), text);
+    },
+    async command(...args) {
+      const { code, stdout, stderr } = await runCommand(installed, args, root);
+      return { code, out: stdout, err: stderr };
     },
     stepwright(...args) {
       const options = { cwd: root, encoding: 'utf8' } as const;

@@ -42,38 +42,43 @@ describe('a project without TypeScript and without compilers', { timeout: 240_00
     expect(err).not.toContain('SW4001');
   });
 
-  test('pull records a snapshot and the schema for editors, and writes no classes', () => {
-    const pulled = project.stepwright('pull');
+  test('pull records a snapshot and the schema for editors, and writes no classes', async () => {
+    const pulled = await project.command('pull');
     const files = ['src/upstream/memory.json', 'generated/registry.specs.schema.json'];
     expect(pulled).toEqual({ code: 0, out: files.map((file) => `wrote ${file}\n`).join(''), err: '' });
     expect(existsSync(path.join(project.root, 'src/upstream/memory.ts'))).toBe(false);
-    expect(project.stepwright('pull', '--check')).toMatchObject({ code: 0, out: 'memory is as recorded\n' });
+    expect(await project.command('pull', '--check')).toMatchObject({
+      code: 0,
+      out: 'memory is as recorded\n',
+    });
   });
 
-  test('list, graph, check and validate read snapshots and spec files', () => {
-    const listed = project.stepwright('list', '--json');
+  test('list, graph, check and validate read snapshots and spec files', async () => {
+    const listed = await project.command('list', '--json');
     const [{ tools, workflows }] = JSON.parse(listed.out);
     expect(workflows).toMatchObject([{ name: 'remember' }]);
     expect(tools).toHaveLength(9);
-    expect(project.stepwright('graph', 'remember').out).toContain('- note: call memory_create_entities\n');
-    expect(project.stepwright('check')).toEqual({ code: 0, out: '', err: '' });
+    expect((await project.command('graph', 'remember')).out).toContain(
+      '- note: call memory_create_entities\n',
+    );
+    expect(await project.command('check')).toEqual({ code: 0, out: '', err: '' });
     const valid = { code: 0, out: '1 workflow without errors: remember\n', err: '' };
-    expect(project.stepwright('validate')).toEqual(valid);
-    expect(project.stepwright('validate', 'workflows/remember.yaml')).toEqual(valid);
+    expect(await project.command('validate')).toEqual(valid);
+    expect(await project.command('validate', 'workflows/remember.yaml')).toEqual(valid);
   });
 
-  test('codegen writes the schema for editors alone', () => {
+  test('codegen writes the schema for editors alone', async () => {
     const schema = 'generated/registry.specs.schema.json';
-    expect(project.stepwright('codegen')).toEqual({ code: 0, out: `${schema} is current\n`, err: '' });
+    expect(await project.command('codegen')).toEqual({ code: 0, out: `${schema} is current\n`, err: '' });
     expect(existsSync(path.join(project.root, 'generated/registry.ts'))).toBe(false);
   });
 
-  test('faults are reported by the contracts of snapshots, at their places', () => {
+  test('faults are reported by the contracts of snapshots, at their places', async () => {
     project.write('workflows/remember.yaml', WORKFLOW.replace('query:', 'qeury:'));
     const faulty = /workflows\/remember\.yaml:12:15 - error SW4003: .*no `query`/;
     for (const command of ['check', 'validate', 'list', 'graph', 'run']) {
       const args = command === 'graph' || command === 'run' ? ['remember'] : [];
-      const { code, err } = project.stepwright(command, ...args);
+      const { code, err } = await project.command(command, ...args);
       expect({ command, code, err }).toMatchObject({ code: 1, err: expect.stringMatching(faulty) });
     }
     project.write('workflows/remember.yaml', WORKFLOW);
@@ -118,15 +123,15 @@ describe('a project without TypeScript and without compilers', { timeout: 240_00
 
   test.each([['codegen', '--watch'], ['dev']])(
     '%s %s name the command that follows spec files',
-    (...args) => {
-      const { code, err } = project.stepwright(...args);
+    async (...args) => {
+      const { code, err } = await project.command(...args);
       expect(code).toBe(2);
       expect(err).toContain('has spec files alone: `stepwright serve` follows them');
     },
   );
 
-  test('options in TypeScript need the compilers', () => {
-    const { code, err } = project.stepwright('list', '--options', 'options.ts');
+  test('options in TypeScript need the compilers', async () => {
+    const { code, err } = await project.command('list', '--options', 'options.ts');
     expect({ code, err }).toEqual({
       code: 1,
       err: 'stepwright: `stepwright list` needs `ts-morph` and `esbuild`, which are not installed: run `npm install --save-dev ts-morph@28 esbuild@0`\n',

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { CodegenResult } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
 import { runCodegen } from '../built-package.js';
-import { createProject, type Project, stepwright } from './project.fixture.js';
+import { command, createProject, type Project } from './project.fixture.js';
 
 const tool = `import { Tool } from 'stepwright';
 import { z } from 'zod';
@@ -424,7 +424,7 @@ describe('warnings', { timeout: 240_000 }, () => {
 
   test('and errors are printed for programs', async () => {
     project = await createProject({ 'src/tool.ts': tool, 'src/find.ts': unused });
-    const json = await stepwright(['check', '--format', 'json'], project.root);
+    const json = await command(['check', '--format', 'json'], project.root);
     expect(json).toMatchObject({ code: 1, stderr: '' });
     expect(
       json.stdout
@@ -435,7 +435,7 @@ describe('warnings', { timeout: 240_000 }, () => {
       expect.objectContaining({ code: 'SW9001', severity: 'error' }),
       expect.objectContaining({ code: 'SW3011', file: 'src/find.ts', line: 5 }),
     ]);
-    const github = await stepwright(['codegen', '--format=github'], project.root);
+    const github = await command(['codegen', '--format=github'], project.root);
     expect(github.code).toBe(0);
     expect(github.stdout).toMatch(
       /^::warning file=src\/find\.ts,line=5,.*title=SW3011::.*\nwrote generated\/registry\.ts\n$/,

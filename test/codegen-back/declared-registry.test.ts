@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { nightlyTest, smoke } from '../nightly.js';
-import { createProject, type Project, stepwright, tsc } from './project.fixture.js';
+import { command, createProject, type Project, stepwright, tsc } from './project.fixture.js';
 import { SPEC_FILES } from './spec-project.fixture.js';
 
 /** Entries of every kind, beside tools and workflows of the usual one. */
@@ -78,7 +78,7 @@ test.each(
 )('a registry of $kinds has declarations under $name', { timeout: 240_000 }, async ({ files, options }) => {
   const config = JSON.stringify({ compilerOptions: options, include: ['src', 'generated'] });
   project = await createProject({ ...files, 'tsconfig.json': config });
-  expect(await stepwright(['codegen'], project.root)).toMatchObject({ code: 0, stderr: '' });
+  expect(await command(['codegen'], project.root)).toMatchObject({ code: 0, stderr: '' });
   for (const compiler of COMPILERS) {
     expect([compiler, await tsc(project, compiler)]).toMatchObject([compiler, { code: 0, stdout: '' }]);
     const declared = await project.read('dist/generated/registry.d.ts');
@@ -109,7 +109,7 @@ nightlyTest.each(COMPILERS.slice(1))(
       ...{ ...SPEC_FILES, ...KINDS, 'src/main.ts': MAIN },
       'tsconfig.json': JSON.stringify({ compilerOptions: options, include: ['src', 'generated'] }),
     });
-    expect(await stepwright(['codegen'], project.root)).toMatchObject({ code: 0, stderr: '' });
+    expect(await command(['codegen'], project.root)).toMatchObject({ code: 0, stderr: '' });
     const { stdout } = await tsc(project, compiler);
     const faults = stdout.split('\n').filter((line) => /^(?:generated|src\/main)/.test(line));
     expect(faults).toEqual([]);

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { smoke } from '../nightly.js';
-import { createProject, type Project, stepwright } from './project.fixture.js';
+import { command, createProject, type Project, stepwright } from './project.fixture.js';
 
 /** What the modules of a layout import one another by. */
 interface Specifiers {
@@ -315,8 +315,8 @@ describe('a project with', { timeout: 240_000 }, () => {
   test.each(smoke(Object.entries(LAYOUTS), 2))('%s is compiled, and its workflow runs', async (_, layout) => {
     await create(layout);
     const { cwd = '.', args = [] } = layout;
-    const at = (command: readonly string[]) =>
-      stepwright([...command, ...args], path.join(project.root, cwd));
+    const at = ([name = '', ...more]: readonly string[]) =>
+      (name === 'run' ? stepwright : command)([name, ...more, ...args], path.join(project.root, cwd));
     expect(await at(['codegen'])).toMatchObject({
       code: 0,
       stderr: '',

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type WatchedRun, watchCodegen } from '../../src/codegen/watch.js';
 import { nightlyTest, smoke } from '../nightly.js';
 import { build, CONSUMER, createProvider, install } from './package-tools.fixture.js';
-import { createProject, type Project, stepwright, tsc } from './project.fixture.js';
+import { command, createProject, type Project, stepwright, tsc } from './project.fixture.js';
 
 const projects: Project[] = [];
 afterEach(async () => {
@@ -21,11 +21,11 @@ const keep = async (made: Promise<Project>): Promise<Project> => {
 describe('tools of a package', { timeout: 240_000 }, () => {
   test.each(smoke(['link', 'copy'] as const))('installed as a %s are called, and run', async (way) => {
     const provider = await keep(createProvider());
-    expect(await stepwright(['codegen'], provider.root)).toMatchObject({ code: 0, stderr: '' });
+    expect(await command(['codegen'], provider.root)).toMatchObject({ code: 0, stderr: '' });
     await build(provider);
     const consumer = await keep(createProject(CONSUMER));
     await install(provider, consumer, way);
-    expect(await stepwright(['codegen'], consumer.root)).toMatchObject({ code: 0, stderr: '' });
+    expect(await command(['codegen'], consumer.root)).toMatchObject({ code: 0, stderr: '' });
     expect(await tsc(consumer)).toMatchObject({ code: 0, stdout: '' });
     const ran = await stepwright(['run', 'find', '--arg', 'what=cats', '--json'], consumer.root);
     expect(ran).toMatchObject({ code: 0 });
@@ -33,13 +33,13 @@ describe('tools of a package', { timeout: 240_000 }, () => {
       status: 'succeeded',
       result: { text: 'page of cats 0', count: 3, guide: 'Search before you ask.\n' },
     });
-    expect(await stepwright(['check'], consumer.root)).toMatchObject({ code: 0, stderr: '' });
-    expect(await stepwright(['check'], provider.root)).toMatchObject({ code: 0, stderr: '' });
+    expect(await command(['check'], consumer.root)).toMatchObject({ code: 0, stderr: '' });
+    expect(await command(['check'], provider.root)).toMatchObject({ code: 0, stderr: '' });
   });
 
   nightlyTest.each(['link', 'copy'] as const)('a watched run follows the manifest of a %s', async (way) => {
     const provider = await keep(createProvider());
-    expect(await stepwright(['codegen'], provider.root)).toMatchObject({ code: 0, stderr: '' });
+    expect(await command(['codegen'], provider.root)).toMatchObject({ code: 0, stderr: '' });
     await build(provider);
     const consumer = await keep(createProject(CONSUMER));
     await install(provider, consumer, way);

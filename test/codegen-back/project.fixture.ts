@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import path from 'node:path';
 import { builtPackage, type Ran, runCommand } from '../built-package.js';
 
+export type { Ran };
+
 const repository = path.resolve(import.meta.dirname, '../..');
 
 /** A minimal project of an author, in which `stepwright` is an installed package. */

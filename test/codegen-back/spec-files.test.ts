@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
 import { builtPackage, importBuilt, runCodegen } from '../built-package.js';
 import { nightlyTest } from '../nightly.js';
-import { type Project, run, stepwright, tsc } from './project.fixture.js';
+import { command, type Project, run, tsc } from './project.fixture.js';
 import { createSpecProject, SPEC_FILES } from './spec-project.fixture.js';
 
 let projects: Project[] = [];
@@ -106,9 +106,9 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
 
   test('are written with types, and run without the files', async () => {
     const project = await begin();
-    const ran = await stepwright(['codegen'], project.root);
+    const ran = await command(['codegen'], project.root);
     expect(ran).toEqual({ code: 0, stdout: `wrote ${OUT}\nwrote ${SCHEMA}\n`, stderr: '' });
-    expect((await stepwright(['codegen', '--check', '--no-cache'], project.root)).code).toBe(0);
+    expect((await command(['codegen', '--check', '--no-cache'], project.root)).code).toBe(0);
     await project.write({
       'src/types.ts': `
         import type { WorkflowArgs, WorkflowName, WorkflowResult } from '../generated/registry.js';
@@ -181,7 +181,7 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     const text = formatDiagnostics(diagnostics, readSource);
     expect(text).toContain('flightId: $flight.idd');
     expect(text).toContain('did you mean `files_read`?');
-    const github = await stepwright(['codegen', '--format', 'github'], project.root);
+    const github = await command(['codegen', '--format', 'github'], project.root);
     expect(github.code).toBe(1);
     expect(github.stdout).toContain('::error file=workflows/both.json,line=13');
   });
@@ -224,7 +224,7 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     expect(await said(project)).toEqual([expect.stringMatching(/^workflows\/book.yaml:24:\d+ SW5030 /)]);
     const config = { specs: ['workflows/*'], severity: { SW5030: 'error' } };
     await project.write({ 'stepwright.config.json': JSON.stringify(config) });
-    expect((await stepwright(['codegen'], project.root)).code).toBe(1);
+    expect((await command(['codegen'], project.root)).code).toBe(1);
     const off = { specs: ['workflows/*'], severity: { SW5030: 'off' } };
     await project.write({ 'stepwright.config.json': JSON.stringify(off) });
     expect(await said(project)).toEqual([]);
@@ -256,7 +256,7 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
 
   test('fit the schema that is written for editors', async () => {
     const project = await begin();
-    await stepwright(['codegen'], project.root);
+    await command(['codegen'], project.root);
     const validate = new Ajv({ strict: false }).compile(JSON.parse(await project.read(SCHEMA)));
     for (const file of ['workflows/book.yaml', 'workflows/both.json'])
       expect({ file, isValid: validate(parse(await project.read(file))) }).toEqual({ file, isValid: true });
@@ -268,7 +268,7 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     const windows = Object.entries(SPEC_FILES).map(([file, text]) => [file, text.replaceAll('\n', '\r\n')]);
     const one = await begin();
     const other = await begin(Object.fromEntries(windows), '§ A path (with spaces)-');
-    for (const { root } of [one, other]) expect((await stepwright(['codegen'], root)).code).toBe(0);
+    for (const { root } of [one, other]) expect((await command(['codegen'], root)).code).toBe(0);
     for (const file of [OUT, SCHEMA]) expect(await other.read(file)).toBe(await one.read(file));
   });
 
@@ -282,9 +282,8 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
           return load(name, ...rest);
         };`,
     });
-    const command = [path.join(builtPackage(), 'dist/cli/main.js'), 'codegen'];
-    await run(command, project.root);
-    const bare = ['--require', './no-readers.cjs', ...command];
+    await command(['codegen'], project.root);
+    const bare = ['--require', './no-readers.cjs', path.join(builtPackage(), 'dist/cli/main.js'), 'codegen'];
     const same = { code: 0, stdout: `${OUT} is current\n${SCHEMA} is current\n`, stderr: '' };
     expect(await run(bare, project.root)).toEqual(same);
     const { recallRun } = await importBuilt<typeof import('../../src/codegen/incremental/run-record.js')>(

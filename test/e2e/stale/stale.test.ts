@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { builtPackage } from '../../built-package.js';
+import { builtPackage, runCommand } from '../../built-package.js';
 import { nightlyTest } from '../../nightly.js';
 
 const TOOLS = `import { Tool } from 'stepwright';
@@ -84,12 +84,12 @@ describe('a start in development', { timeout: 120_000 }, () => {
   const STALE = 'the generated registry is stale:\n';
   const REPAIR = 'Run `npx stepwright codegen`.\n';
 
-  beforeEach(() => {
+  beforeEach(async () => {
     root = mkdtempSync(path.join(tmpdir(), 'stepwright-stale-'));
     mkdirSync(path.join(root, 'node_modules'));
     symlinkSync(builtPackage(), path.join(root, 'node_modules/stepwright'), 'junction');
     for (const [file, text] of Object.entries(FILES)) write(file, text);
-    expect(stepwright(['codegen'])).toMatchObject({ code: 0, err: '' });
+    expect(await runCommand(builtPackage(), ['codegen'], root)).toMatchObject({ code: 0, stderr: '' });
   });
 
   afterEach(() => rmSync(root, { recursive: true, force: true }));
