@@ -12,7 +12,7 @@ import { sample, sampleAt } from '../../oracle/runs.js';
 import { type Asked, CarriedOn, fits, givenTo, inputOf, isAbout, type Stopped, stop } from './carried-on.js';
 
 /** How many random graphs are tried. `STEPWRIGHT_SOAK_RUNS` asks for more. */
-const RUNS = Number(process.env.STEPWRIGHT_SOAK_RUNS ?? (isNightly ? 1_500 : 200));
+const RUNS = Number(process.env.STEPWRIGHT_SOAK_RUNS ?? (isNightly ? 1_500 : 600));
 
 /** The index of the only graph to try, as a failure names it. Default: all are tried. */
 const ONLY = process.env.STEPWRIGHT_GRAPH;
