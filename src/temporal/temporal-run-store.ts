@@ -13,6 +13,7 @@ import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
 import { restrictedQuestions } from '../runtime/runs/actions/answerers.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { StoredRunReader } from '../runtime/runs/operate/stored-view.js';
+import { abortReason, ConnectionClosed } from '../runtime/runs/request.js';
 import type { RunAnswer, SubmitAnswer } from '../runtime/runs/run/envelope.js';
 import { rolesOf } from '../runtime/runs/run/owner.js';
 import { quotaOf, unknownRun } from '../runtime/runs/run-limits.js';
@@ -55,6 +56,8 @@ export class TemporalRunStore implements RunStore {
   /** Whether it executes runs too. */
   isWorker: boolean;
   readonly #closed = new AbortController();
+  /** Aborted when requests must not wait for runs any more. */
+  readonly #ending = new AbortController();
   #connecting: Promise<RunClient> | undefined;
   #worker: Promise<RunningWorker> | undefined;
 
@@ -93,10 +96,11 @@ export class TemporalRunStore implements RunStore {
     if (failure !== undefined) return { ok: false, failure };
     const client = await this.#client();
     const args = this.#argumentsOf(run, waiter);
-    return client.start(args, {
+    const started = client.start(args, {
       memo: memoOf(args.run, run, waiter),
       ...shownTextsOf(graph),
     });
+    return this.#awaited(started, { caller: owner, id: args.run, waiter });
   }
 
   async get(
@@ -108,8 +112,9 @@ export class TemporalRunStore implements RunStore {
     for (;;) {
       const answer = await this.#look(caller, id, state);
       if (waiter === undefined || !answer.ok || isAnswered(answer, waiter, endsAt)) return answer;
+      if (this.#ending.signal.aborted) return answer;
       onChange?.(answer);
-      await delay(LOOK_MS);
+      await this.#isInterrupted(delay(LOOK_MS), waiter.request);
     }
   }
 
@@ -125,8 +130,8 @@ export class TemporalRunStore implements RunStore {
   }
 
   async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
-    const answer = await this.#request(id, 'submit_result', { ...remote(caller, id, waiter), submission });
-    return answer ?? this.#refused(caller, id);
+    const sent = this.#request(id, 'submit_result', { ...remote(caller, id, waiter), submission });
+    return (await this.#awaited(sent, { caller, id, waiter })) ?? this.#refused(caller, id);
   }
 
   async nextStep(...[caller, id, waiter, submission]: NextStepOf): ReturnType<RunStore['nextStep']> {
@@ -155,8 +160,12 @@ export class TemporalRunStore implements RunStore {
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
-    const answer = await this.#request(id, 'cancel_workflow', { ...remote(caller, id, waiter), how });
-    return answer ?? (await this.#terminated(caller, id)) ?? unknownRun(id);
+    const sent = this.#request(id, 'cancel_workflow', { ...remote(caller, id, waiter), how });
+    return (
+      (await this.#awaited(sent, { caller, id, waiter })) ??
+      (await this.#terminated(caller, id)) ??
+      unknownRun(id)
+    );
   }
 
   async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
@@ -199,7 +208,9 @@ export class TemporalRunStore implements RunStore {
   /** Workers of other processes go on with its runs. */
   async atRest(): Promise<void> {}
 
+  /** Responds to requests that wait for runs. Workers of other processes continue them. */
   endAll(): number {
+    this.#ending.abort();
     return 0;
   }
 
@@ -296,6 +307,41 @@ export class TemporalRunStore implements RunStore {
       if (response !== undefined) return response;
     }
     return undefined;
+  }
+
+  /**
+   * The response to a request; or the run as it is, where the request is aborted before or the process ends. A client that
+   * cancels the request that started a run cancels the run, as the waiter says.
+   */
+  async #awaited<Response>(
+    response: Promise<Response>,
+    { caller, id, waiter }: { readonly caller: Owner; readonly id: string; readonly waiter: Waiter },
+  ): Promise<Response | RunStatus> {
+    if (!(await this.#isInterrupted(response, waiter.request))) return response;
+    const { signal } = waiter.request;
+    const isLost = signal.reason instanceof ConnectionClosed || this.#ending.signal.aborted;
+    if (waiter.cancels === true && !isLost) {
+      const how = { reason: abortReason(signal) };
+      await this.#request(id, 'cancel_workflow', { ...remote(caller, id, waiter), how });
+    }
+    const shown = await this.#look(caller, id, false);
+    return shown.ok ? shown : response;
+  }
+
+  /** Resolves when the work is done, or with true as soon as a request must not wait for it any more. */
+  async #isInterrupted(work: Promise<unknown>, { signal }: Waiter['request']): Promise<boolean> {
+    const signals = [signal, this.#ending.signal];
+    let interrupt = (): void => {};
+    const interrupted = new Promise<true>((resolve) => {
+      interrupt = () => resolve(true);
+      if (signals.some(({ aborted }) => aborted)) interrupt();
+    });
+    for (const each of signals) each.addEventListener('abort', interrupt);
+    try {
+      return await Promise.race([interrupted, work.then(() => false)]);
+    } finally {
+      for (const each of signals) each.removeEventListener('abort', interrupt);
+    }
   }
 
   #argumentsOf({ id, owner, graph, input, task }: NewRun, { request, answerMs }: Waiter): RunArguments {

@@ -65,6 +65,31 @@ describeTemporal('a run that is cancelled', () => {
   });
 });
 
+describeTemporal('a server that ends', () => {
+  const calls = new EventEmitter();
+  const host = new TemporalHost({
+    'tool-a': async () => {
+      calls.emit('call');
+      await once(calls, 'return');
+      return ok('late');
+    },
+  });
+  beforeAll(() => host.open());
+
+  test('responds to requests in flight with their runs, which continue', async () => {
+    const called = once(calls, 'call');
+    const started = host.start(graph(chain(call('a'))));
+    await called;
+    const [{ workflow_id: id } = { workflow_id: '' }] = await host.store.list(ada);
+    const looked = host.store.get(ada, id, { waiter: host.waiter({ untilOver: true }) });
+    host.store.endAll('the server was stopped');
+    expect(await started).toMatchObject({ workflow_id: id, status: 'running' });
+    expect(await looked).toMatchObject({ ok: true, envelope: { status: 'running' } });
+    calls.emit('return');
+    await expect.poll(async () => (await host.get(id)).status).toBe('completed');
+  });
+});
+
 describeTemporal('in the web page of Temporal', () => {
   const host = new TemporalHost();
   beforeAll(() => host.open());

@@ -1,4 +1,5 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
+import { thrownText } from '../tools/exceptions.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
 import type { Submission } from './actions/action.js';
 
@@ -49,6 +50,11 @@ export interface IdentifiedRequest extends RequestContext {
  */
 export class ConnectionClosed extends Error {
   override readonly name = 'ConnectionClosed';
+}
+
+/** Why a request was aborted, as the reason of its run. */
+export function abortReason({ reason }: CancelSignal): string {
+  return reason === undefined ? 'the request was cancelled' : thrownText(reason);
 }
 
 /** Reports nothing. With it no progress is computed. */

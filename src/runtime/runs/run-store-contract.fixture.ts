@@ -10,6 +10,7 @@ import type { CallContext } from '../tools/port.js';
 import type { Submission } from './actions/action.js';
 import { Agent, childrenIn, reviews } from './children.fixture.js';
 import type { RunStoreOptions } from './journal-run-store.js';
+import { ConnectionClosed } from './request.js';
 import type { Envelope, SubmitAnswer } from './run/envelope.js';
 import type { RunStore, Waiter } from './run-store.js';
 import { broken, codeOf, envelopeIn, ok, type Tool } from './store.fixture.js';
@@ -189,6 +190,23 @@ export function runStoreContract(
         expect(codeOf(await ada.submit(id, { result: true }))).toBe('NO_OPEN_ACTION');
         finish();
         await expect.poll(() => ada.get(id), PATIENCE).toMatchObject({ status: 'completed', result: 'late' });
+      });
+
+      test.each([
+        ['is cancelled', new Error('enough'), { status: 'cancelled' }],
+        ['has lost its connection', new ConnectionClosed(), { status: 'running' }],
+      ])('is as its waiter says when the request that started it %s', async (_what, reason, state) => {
+        const ada = client();
+        const id = randomBytes(16).toString('hex');
+        const aborting = new AbortController();
+        const waiter = ada.waiter({ cancels: true, request: { signal: aborting.signal } });
+        const run = { id, owner: ada.owner, graph: graph(chain(call('hangs'))), input: {} };
+        const response = ada.store.start(run, waiter);
+        await expect.poll(async () => (await ada.store.get(ada.owner, id)).ok, PATIENCE).toBe(true);
+        aborting.abort(reason);
+        expect(await response).toMatchObject({ ok: true, envelope: state });
+        expect(await ada.get(id)).toMatchObject(state);
+        await ada.cancel(id);
       });
 
       test('waits for a time, and continues by itself', async () => {

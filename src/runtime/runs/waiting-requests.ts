@@ -1,14 +1,13 @@
 import { defined } from '../../graph/defined.js';
 import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
-import { thrownText } from '../tools/exceptions.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
 import type { LiveActions, PendingAction, Submission } from './actions/action.js';
 import { mayAnswer } from './actions/answerers.js';
 import type { AnsweredRun } from './actions/decision.js';
 import { Elicitation } from './actions/elicitation.js';
 import type { RunQuestions } from './actions/run-questions.js';
-import { ConnectionClosed } from './request.js';
+import { abortReason, ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope, LiveStatus } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
@@ -148,7 +147,7 @@ export class WaitingRequest {
   }
 
   readonly #onAbort = (): void => {
-    if (this.#endsRun) this.#run.abort(reasonOf(this.#waiter.request.signal));
+    if (this.#endsRun) this.#run.abort(abortReason(this.#waiter.request.signal));
     else this.#endWhenSafe();
   };
 
@@ -192,10 +191,6 @@ function rests({ liveStatus, nextTime }: AwaitedRun, endsAt: number): boolean {
     default:
       return unreachable(liveStatus);
   }
-}
-
-function reasonOf({ reason }: CancelSignal): string {
-  return reason === undefined ? 'the request was cancelled' : thrownText(reason);
 }
 
 /** A callback for each time a run has got as far as it gets for now. */
