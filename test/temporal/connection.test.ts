@@ -15,6 +15,7 @@ import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'v
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { TLS, TLS_AUTHORITY } from '../../src/runtime/server/specs/tls.fixture.js';
+import { startOrExit, untypedServer } from '../../src/runtime/transports/start-server.js';
 import { interpreter } from '../../src/temporal/bundle.js';
 import { startWorker, type TemporalOptions, temporal } from '../../src/temporal/index.js';
 import { resolveOptions } from '../../src/temporal/options.js';
@@ -161,6 +162,18 @@ describeTemporal('a Temporal server behind TLS that takes an API key', () => {
     await expect(opened(store)).rejects.toThrow(why);
     await expect(store.list(ada)).rejects.toThrow(why);
     expect(host.log.at(-1)).toMatch(why);
+  });
+
+  test('ends the program of a server that cannot execute runs, after it has started', async () => {
+    const exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+    onTestFinished(() => exit.mockRestore());
+    const store = temporal({ ...options(), bundlePath: '/missing/interpreter.js' });
+    const log: string[] = [];
+    const server = untypedServer(registryOf({ tools: [] }), { store, log: (line: string) => log.push(line) });
+    await startOrExit(server);
+    await expect.poll(() => exit.mock.calls).toEqual([[1]]);
+    expect(log.join()).toMatch(/its worker cannot start: the interpreter in '\/missing\/interpreter\.js'/);
+    await server.stop();
   });
 
   test('is not used with a bundle without the converters of its data converter', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { Client, Connection } from '@temporalio/client';
 import type { PayloadCodec } from '@temporalio/common';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import { ask } from '../../src/runtime/engine/constructs.fixture.js';
 import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
@@ -62,6 +62,22 @@ describeTemporal('a run that is cancelled', () => {
     const { events } = await handle().fetchHistory();
     const failures = events?.map(({ workflowTaskFailedEventAttributes: failed }) => failed?.failure?.message);
     expect(failures).toContain('UnhandledCommand');
+  });
+});
+
+describeTemporal('a run that no worker has taken', () => {
+  test('is in lists, which say what it waits for', async () => {
+    const address = inject('temporalAddress') ?? '';
+    const connection = await Connection.connect({ address });
+    onTestFinished(() => connection.close());
+    const taskQueue = `idle-${randomUUID()}`;
+    const [run, workflowId] = [randomUUID(), workflowIdOf(randomUUID())];
+    const memo = { workflow: 'asks', ref: runRef(run), startedAt: Date.now() };
+    await new Client({ connection }).workflow.start('stepwright', { taskQueue, workflowId, memo });
+    const list = async () =>
+      (await runs('list', '--store', `temporal://${address}/default?taskQueue=${taskQueue}`)).out;
+    const row = `${runRef(run)} +waiting +asks .* a worker of the queue ${taskQueue}: start \`stepwright worker\``;
+    await expect.poll(list).toMatch(new RegExp(row));
   });
 });
 
