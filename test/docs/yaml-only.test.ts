@@ -39,6 +39,8 @@ function withInstalledServer(): void {
 test('the page leads from an empty folder to an answer, a fault and a chart', { timeout: 240_000 }, () => {
   const [install, init, run, ...others] = commandsOf('In three commands');
   expect([install?.startsWith('npm install '), others]).toEqual([true, []]);
+  // By `npm install`.
+  project.write('package.json', '{}');
   const made = type(init);
   expect(made).toMatchObject({ code: 0, err: '', out: expect.stringContaining(`\nNext: ${run}\n`) });
   for (const file of ['stepwright.config.json', 'workflows/add-note.yaml'])

@@ -11,7 +11,7 @@ export const initCommand = optionCommand(
 
 Writes a project: two tools, a workflow that asks a question, a test, and the settings of editors, hosts, CI and Docker.
 FOLDER is made if it is not there (default: the working directory). A file that exists is never replaced: then no file is
-written.
+written. A project in YAML keeps a \`package.json\` and a \`.gitignore\` that are there.
 
 Options:
   --yaml           a project without TypeScript: a workflow in YAML over another MCP server
@@ -28,7 +28,11 @@ Options:
     const template = values.yaml === true ? 'yaml' : 'typescript';
     const files = projectFiles(template, { name: packageName(root), package: packageSource(root) });
     const names = [...files.keys()].sort();
-    const existing = names.filter((name) => existsSync(path.join(root, name)));
+    const isThere = (name: string): boolean => existsSync(path.join(root, name));
+    // `npm install` has made one, or a repository has: a workflow in YAML needs neither.
+    if (template === 'yaml')
+      for (const name of ['package.json', '.gitignore'].filter(isThere)) files.delete(name);
+    const existing = names.filter((name) => files.has(name) && isThere(name));
     if (existing.length > 0) {
       output.err(
         `stepwright: \`${folder}\` has ${existing.join(', ')}: no file was written. \`stepwright init\` writes ${names.join(', ')}; name an empty folder\n`,
@@ -37,29 +41,32 @@ Options:
     }
     if (values.yes !== true && process.stdin.isTTY) {
       const terminal = openTerminal(output);
-      const reply = await terminal.ask(`Write ${names.length} files to ${root}? [Y/n]`);
+      const reply = await terminal.ask(`Write ${files.size} files to ${root}? [Y/n]`);
       terminal.close();
       if (!/^(y|yes)?$/i.test(reply?.trim() ?? 'n')) return 1;
     }
+    const report = (name: string): void =>
+      output.out(`${texts.written(path.posix.join(folder.replaceAll('\\', '/'), name))}\n`);
     for (const [name, text] of files) {
       mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
       writeFileSync(path.join(root, name), text);
-      output.out(`${texts.written(path.posix.join(folder.replaceAll('\\', '/'), name))}\n`);
+      report(name);
     }
     const enter = root === process.cwd() ? '' : `cd ${/\s/.test(folder) ? `"${folder}"` : folder} && `;
     if (template === 'yaml') {
       const { checkDataProject } = await import('../../codegen/data-project.js');
       const { written } = await checkDataProject({ root });
-      for (const name of written) output.out(`${texts.written(name)}\n`);
+      for (const name of written) report(name);
     }
-    output.out(`\nNext: ${enter}${NEXT[template]}\n`);
+    const install = files.has('package.json') ? 'npm install && ' : '';
+    output.out(`\nNext: ${enter}${install}${NEXT[template]}\n`);
     return 0;
   },
 );
 
 /** What is typed after the files are written. */
 const NEXT = {
-  typescript: 'npm install && npm test',
+  typescript: 'npm test',
   yaml: 'npx stepwright run add-note --arg "line=Buy bread"',
 } as const;
 
@@ -67,7 +74,7 @@ const NEXT = {
 function projectFiles(
   template: keyof typeof NEXT,
   values: Readonly<Record<string, string>>,
-): ReadonlyMap<string, string> {
+): Map<string, string> {
   const folder = packageFile(`templates/${template}`);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),

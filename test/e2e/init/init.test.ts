@@ -111,6 +111,30 @@ describe('stepwright init', () => {
     expect(readFileSync(path.join(folder, 'twice/src/tools.ts'), 'utf8')).toBe('// mine\n');
   });
 
+  test('writes a project in YAML that installs the package, and keeps what a folder has', () => {
+    const made = init('in yaml', '--yaml', '--yes');
+    expect(made).toMatchObject({ code: 0, err: '' });
+    expect(made.out).toContain('Next: cd "in yaml" && npm install && npx stepwright run add-note ');
+    const files = filesIn(path.join(folder, 'in yaml'));
+    expect(made.out.match(/^wrote .*$/gm)?.sort()).toEqual(files.map((file) => `wrote in yaml/${file}`));
+    expect(files).toEqual(expect.arrayContaining(['.gitignore', 'generated/registry.specs.schema.json']));
+    expect(files.length).toBeLessThanOrEqual(12);
+    const manifest = JSON.parse(readFileSync(path.join(folder, 'in yaml/package.json'), 'utf8'));
+    expect(manifest).toMatchObject({
+      name: 'in-yaml',
+      dependencies: { stepwright: expect.stringMatching(/^\^/) },
+    });
+
+    mkdirSync(path.join(folder, 'own'));
+    writeFileSync(path.join(folder, 'own/package.json'), '{ "name": "own" }\n');
+    expect(init('own', '--yaml', '--yes').out).toContain('Next: cd own && npx stepwright run add-note ');
+    expect(readFileSync(path.join(folder, 'own/package.json'), 'utf8')).toBe('{ "name": "own" }\n');
+    expect(init('own', '--yaml', '--yes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('`own` has .mcp.json, '),
+    });
+  });
+
   test('is what `npm create stepwright` runs', () => {
     const source = path.resolve(import.meta.dirname, '../../../packages/create-stepwright');
     const manifest = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8'));
