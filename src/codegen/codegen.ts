@@ -142,9 +142,12 @@ export async function runProject(options: CodegenOptions, recorded?: Inputs): Pr
   };
 }
 
-/** Reads sources for frames: those of the diagnostics as they were checked. One that changed during the run has no frame. */
+/**
+ * Reads sources for frames: those of the diagnostics as they were checked. A file that has changed during the run and is not
+ * TypeScript has no frame.
+ */
 function checkedSources(
-  { root, overlay, inputs }: RunContext,
+  { root, overlay, inputs, texts: readTexts }: RunContext,
   diagnostics: readonly Diagnostic[],
 ): CodegenResult['readSource'] {
   const read = readSourceIn(root, overlay);
@@ -155,7 +158,7 @@ function checkedSources(
       const absolute = path.join(root, file);
       const state = overlay === undefined ? inputs?.paths.get(absolute) : undefined;
       const isChecked = state === undefined || inputs?.stateOf(absolute) === state;
-      return [file, isChecked ? text : undefined];
+      return [file, isChecked ? text : readTexts.get(file)];
     }),
   );
   return (file) => (texts.has(file) ? texts.get(file) : read(file));
@@ -181,7 +184,8 @@ async function planRun(
   const file = cache ? memoFile({ root, configFile }) : undefined;
   const memo = inputs === undefined ? new Memo() : session.memoOf(file, registries.length > 1);
   const limits = { ...plan.value?.moduleLimits, ...moduleLimits };
-  const run: RunContext = { root, limits, overlay, memo, states, isCached: cache, inputs, names };
+  const texts = new Map<string, string>();
+  const run: RunContext = { root, limits, overlay, memo, states, isCached: cache, inputs, names, texts };
   return { run, plan, registries };
 }
 

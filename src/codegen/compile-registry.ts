@@ -96,6 +96,8 @@ export interface RunContext {
   readonly inputs: Inputs | undefined;
   /** `sourceNames` of the modules, when the run began. */
   readonly names: string;
+  /** The texts of the sources that the run has read. */
+  readonly texts: Map<string, string>;
 }
 
 /** Compiles the sources of one registry: reads, extracts, links, imports, checks and prints them. */
@@ -108,7 +110,7 @@ export async function compileRegistry(
   const registryInputs = inputs && new Inputs(root, states);
   const resolution = registryInputs === undefined ? '' : resolutionOf(run, out, registryInputs);
   const host = openSourceHost({
-    ...{ root, files },
+    ...{ root, files, texts: run.texts },
     ...defined({ tsconfig, overlay, inputs: registryInputs }),
     ...(registryInputs === undefined ? {} : { memory: { memo, scope: out, resolution } }),
   });

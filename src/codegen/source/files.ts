@@ -72,6 +72,8 @@ interface ProjectFilesOptions {
   readonly overlay: ReadonlyMap<string, string>;
   readonly inputs: Inputs | undefined;
   readonly target: ts.ScriptTarget;
+  /** Gets the text of each file whose tree is asked for. */
+  readonly texts: Map<string, string> | undefined;
   /** Parsed before, by file and state. */
   readonly trees: {
     recall(file: string, state: string): ts.SourceFile | undefined;
@@ -147,7 +149,10 @@ export class ProjectFiles {
     const state = this.stateOf(file);
     const { trees } = this.#options;
     const source = trees.recall(file, state) ?? this.#parse(file, name);
-    if (!this.unread.has(file)) trees.keep(file, state, source);
+    if (!this.unread.has(file)) {
+      trees.keep(file, state, source);
+      this.#options.texts?.set(file, source.text);
+    }
     this.parsed.set(name, source);
     return source;
   }

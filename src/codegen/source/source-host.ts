@@ -26,6 +26,8 @@ export interface SourceHostOptions {
   readonly overlay?: ReadonlyMap<string, string>;
   /** Records what is read and looked for. Default: nothing is recorded. */
   readonly inputs?: Inputs;
+  /** Gets the texts of the files that are read, by the paths that places name. Default: they are not kept. */
+  readonly texts?: Map<string, string>;
   /** Of earlier runs. It is used with `inputs` only. Default: every file is read. */
   readonly memory?: SourceMemory;
   /** Asks the compiler for everything, also for what texts say; tests compare the two. Default false. */
@@ -110,7 +112,7 @@ class ProjectSources implements SourceHost {
   readonly #identities = new Map<string, string>();
 
   constructor(host: SourceHostOptions) {
-    const { files, tsconfig, overlay = new Map(), inputs, memory, asksCompiler } = host;
+    const { files, tsconfig, overlay = new Map(), inputs, texts, memory, asksCompiler } = host;
     const root = path.resolve(host.root);
     this.#isRemembered = memory !== undefined;
     this.#memory = memory ?? { memo: new Memo(), scope: '', resolution: '' };
@@ -119,7 +121,7 @@ class ProjectSources implements SourceHost {
     this.#compilerOptions = options;
     const { memo } = this.#memory;
     this.#files = new ProjectFiles({
-      ...{ root, overlay, inputs, target: options.target ?? ts.ScriptTarget.Latest },
+      ...{ root, overlay, inputs, texts, target: options.target ?? ts.ScriptTarget.Latest },
       trees: {
         recall: (file, state) => memo.recall('tree', file, state),
         keep: (file, state, source) => memo.keepObject('tree', file, state, source),
