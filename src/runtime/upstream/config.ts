@@ -224,7 +224,7 @@ function makeSchemas() {
       .string()
       .min(1)
       .describe(
-        'A module of the project, relative to it, that exports a server of the MCP SDK or of `fastmcp`, by default or as `server`. Its tools are called in this process.',
+        'A module of the project, relative to it, that exports a server of the MCP SDK or of `fastmcp`, by default, as `server` or by the name of the upstream server. Its tools are called in this process.',
       ),
     ...common,
   });

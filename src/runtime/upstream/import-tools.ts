@@ -57,7 +57,11 @@ export type Handler = (
 export function importTools(
   servers: Readonly<Record<string, AttachableServer>>,
 ): Required<Omit<UpstreamPort, 'onToolsChanged'>> {
-  const imported = new Map(Object.entries(servers).map(([name, server]) => [name, sessionsOf(server)]));
+  if (typeof servers !== 'object' || servers === null)
+    throw new AttachError([
+      `importTools takes servers by name, and was given ${servers}: importTools({ shop })`,
+    ]);
+  const imported = new Map(Object.entries(servers).map(([name, server]) => [name, sessionsOf(name, server)]));
   const ask = async (
     server: string,
     tool: string,
@@ -107,26 +111,29 @@ export function importTools(
 }
 
 /** The handlers of a server by method. The SDK has no other way to ask for one that is installed. */
-export function handlersOf(host: object): Map<string, Handler> {
-  const handlers: unknown = Reflect.get(host, '_requestHandlers');
+export function handlersOf(host: object, problem = NO_SERVER): Map<string, Handler> {
+  const handlers: unknown = Reflect.get(Object(host), '_requestHandlers');
   if (handlers instanceof Map) return handlers as Map<string, Handler>;
-  throw new AttachError([
-    'this is not a Server or McpServer of @modelcontextprotocol/sdk: pass the object that you connect',
-  ]);
+  throw new AttachError([problem]);
 }
+
+const NO_SERVER =
+  'this is not a Server or McpServer of @modelcontextprotocol/sdk: pass the object that you connect';
 
 /** Connects to the server that a module of the project exports. */
 export async function openModule(name: string, root: string, file: string): Promise<UpstreamConnection> {
   const exported: Readonly<Record<string, unknown>> = await import(
     pathToFileURL(path.resolve(root, file)).href
   );
-  const server = [exported.default, exported.server].find(
+  const server = [exported.default, exported.server, exported[name]].find(
     (each) => typeof each === 'object' && each !== null,
   );
   if (server === undefined) {
     const names = Object.keys(exported).map((each) => `\`${each}\``);
     const what = names.length === 0 ? 'it exports no value' : `it exports ${names.join(', ')}`;
-    throw new Error(`\`${file}\` has no server: ${what}; export the server by default or as \`server\``);
+    throw new Error(
+      `\`${file}\` has no server: ${what}; export the server by default, as \`server\` or as \`${name}\``,
+    );
   }
   const port = importTools({ [name]: server as AttachableServer });
   let close = (): void => {};
@@ -147,11 +154,16 @@ interface ToolSession {
   readonly close?: () => Promise<void>;
 }
 
-function sessionsOf(server: AttachableServer): (auth: AuthInfo | undefined) => Promise<ToolSession> {
+function sessionsOf(
+  name: string,
+  server: AttachableServer,
+): (auth: AuthInfo | undefined) => Promise<ToolSession> {
   // `fastmcp` makes a server of the SDK for each client, with the tools that the client may call.
-  if ('addTool' in server) return (auth) => sessionOfCall(server as unknown as FastServer, auth);
+  if (typeof Reflect.get(Object(server), 'addTool') === 'function')
+    return (auth) => sessionOfCall(server as unknown as FastServer, auth);
   // As they are now: those of `attach` would answer for the registry.
-  const handlers = new Map(handlersOf(server.server ?? server));
+  const problem = `\`${name}\` is not a Server or McpServer of @modelcontextprotocol/sdk 1.x or @modelcontextprotocol/server 2.x, or a FastMCP: pass the object that you connect or start`;
+  const handlers = new Map(handlersOf(server?.server ?? server, problem));
   return async () => ({ handlers });
 }
 

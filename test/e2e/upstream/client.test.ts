@@ -226,6 +226,14 @@ describe('an upstream server over stdio', { timeout: 120_000 }, () => {
     expect(await ends(script, ['UPSTREAM_TEST_TOKEN'])).toContain(SECRET);
   });
 
+  test('that exits at once is started again, and logs its reason once', async () => {
+    const logged: string[] = [];
+    const fixture = { command: process.execPath, args: ['-e', "console.error('no key'); process.exit(1)"] };
+    const upstream = upstreamServers({ fixture }, { log: (line) => logged.push(line) });
+    await expect(upstream.list('fixture', call().signal)).rejects.toThrow('no key');
+    expect(logged).toEqual(["upstream server 'fixture': no key"]);
+  });
+
   test('that throws is named with its error, without the stack', async () => {
     const end = await ends("throw new TypeError('no such folder')");
     expect(end).toMatch(/\n {2}TypeError: no such folder\n/);

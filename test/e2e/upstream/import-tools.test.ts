@@ -255,7 +255,11 @@ describe('importTools', () => {
   });
 
   test('says what is wrong', async () => {
-    expect(() => importTools({ shop: { connect: async () => {} } })).toThrow(AttachError);
+    for (const shop of [{ connect: async () => {} }, undefined, null, 1, 'server'])
+      expect(() => importTools({ shop: shop as never })).toThrow(
+        /`shop` is not a Server or McpServer .* FastMCP/,
+      );
+    expect(() => importTools(undefined as never)).toThrow(AttachError);
     await expect(attach(new FastShop(), registry)).rejects.toThrow('importTools({ NAME: server })');
     const upstream = importTools({ shop: shop().mcp });
     const call = { signal: context.signal, progress: () => {} };

@@ -97,7 +97,9 @@ describe('the server of the project', { timeout: 240_000 }, () => {
   test('is not added where a module exports no server', async () => {
     const { code, stderr } = await cli('pull', 'other', '--self', 'dist/other.js');
     expect(code).toBe(1);
-    expect(stderr).toContain('`dist/other.js` has no server: it exports `mcp`; export the server by default');
+    expect(stderr).toContain(
+      '`dist/other.js` has no server: it exports `mcp`; export the server by default, as',
+    );
     expect(await project.read('stepwright.config.json')).not.toContain('other');
   });
 

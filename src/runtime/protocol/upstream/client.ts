@@ -80,7 +80,13 @@ export async function openUpstream(request: OpenRequest): Promise<UpstreamConnec
   } catch (error) {
     // A server may end at a request that it does not know.
     if (!(error instanceof ProcessEndedError) || request.signal.aborted) throw error;
-    return connect(request, 'legacy');
+    // If it cannot start at all, it says the same again.
+    const lines: string[] = [];
+    let say = (line: string): void => void lines.push(line);
+    const connection = await connect({ ...request, say: (line) => say(line) }, 'legacy');
+    for (const line of lines) request.say(line);
+    say = request.say;
+    return connection;
   }
 }
 
