@@ -16,12 +16,12 @@ const SOURCES = join(ROOT, 'src');
 const [folder = join(ROOT, 'dist'), ...innerModules] = process.argv.slice(2);
 const outDir = resolve(folder);
 
-const { name, exports, bundled, dependencies, peerDependencies } = JSON.parse(
+const { name, exports, bundled, dependencies, peerDependencies, tools } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
 
-/** The packages that its files may load. */
-const PACKAGES = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies })]);
+/** The packages that its files may load. `tools` are for development: npm keeps peers where it leaves such packages out. */
+const PACKAGES = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies, ...tools })]);
 
 /** Packages that are many times as large as what is used of them. */
 const BUNDLED = new Set([...bundled, '@dagrejs/graphlib']);

@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { posix } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { compilerFile } from '../formats/own-files.js';
 import { didYouMean, nearestName } from '../graph/names.js';
 
 /** The output of a command: results go to `out`, reports about the input to `err`. */
@@ -255,10 +255,9 @@ const COMPILERS = ['ts-morph', 'esbuild'];
 
 /** The packages that read TypeScript and are not installed. */
 export function missingCompilers(): readonly string[] {
-  const { resolve } = createRequire(import.meta.url);
   return COMPILERS.filter((name) => {
     try {
-      resolve(name);
+      compilerFile(name);
       return false;
     } catch {
       return true;

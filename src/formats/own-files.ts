@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,6 +21,22 @@ export function programFile(name: string): string {
 export function packageVersion(): string {
   const text = readFileSync(packageFile('package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+/**
+ * Finds a compiler, which a project has among its development dependencies. It is not a peer of this package: npm keeps
+ * optional peers where development dependencies are left out.
+ *
+ * @param root - the project, where package managers have it that keep the packages of others apart.
+ * @param from - a file of this package.
+ * @throws Error where it is not installed.
+ */
+export function compilerFile(name: string, root = process.cwd(), from = own): string {
+  try {
+    return createRequire(from).resolve(name);
+  } catch {
+    return createRequire(join(root, 'package.json')).resolve(name);
+  }
 }
 
 /** A bundler decides how deep in the package this code is. */

@@ -98,7 +98,7 @@ describe('the tutorial works as written', () => {
     write('src/take-note.workflow.ts', workflow);
     write('src/main.ts', textOf('src/main.ts'));
     expect(type('npx stepwright codegen && npx tsc')).toMatchObject({ status: 0, stderr: '' });
-    // As after `npm ci --omit=dev --omit=optional`: a server needs no compiler.
+    // As after `npm ci --omit=dev`: a server needs no compiler.
     for (const name of DEVELOPMENT) rmSync(join(modules, name));
     expect(await takeNote('Buy bread')).toBe(textOf('trace'));
     expect(readFileSync(join(root, 'notes.txt'), 'utf8')).toBe('Buy bread\n');

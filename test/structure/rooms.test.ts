@@ -13,16 +13,17 @@ describe('the product', () => {
   });
 
   test('imports no package that its users would not get', () => {
-    const { bundled, dependencies, peerDependencies } = JSON.parse(
+    const { bundled, dependencies, peerDependencies, tools } = JSON.parse(
       readFileSync(`${ROOT}package.json`, 'utf8'),
     ) as {
       bundled: readonly string[];
       dependencies: object;
       peerDependencies: object;
+      tools: object;
     };
     const names = [...bundled, ...Object.keys(dependencies)];
     // The compilers, SQLite, bundlers, ESLint, OpenTelemetry and Temporal are optional: what a server loads does without them.
-    const withPeers = [...names, ...Object.keys(peerDependencies)];
+    const withPeers = [...names, ...Object.keys({ ...peerDependencies, ...tools })];
     const mayUsePeers = ({ from, how }: (typeof imports)[number]): boolean =>
       /^src\/(?:codegen|opentelemetry|temporal)\//.test(from) ||
       how === 'lazy' ||

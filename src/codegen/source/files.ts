@@ -72,7 +72,7 @@ interface ProjectFilesOptions {
   readonly overlay: ReadonlyMap<string, string>;
   readonly inputs: Inputs | undefined;
   readonly target: ts.ScriptTarget;
-  /** Gets the text of each file whose tree is asked for. */
+  /** Gets the text of each file that is parsed. */
   readonly texts: Map<string, string> | undefined;
   /** Parsed before, by file and state. */
   readonly trees: {

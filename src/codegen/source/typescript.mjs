@@ -1,8 +1,9 @@
 // JavaScript, since no TypeScript module exports a namespace of types and loads its values in another way.
 import { createRequire } from 'node:module';
+import { compilerFile } from '../../formats/own-files.js';
 
 // It is installed by ts-morph, and may be beyond the reach of this package.
-const requireAsTsMorph = createRequire(createRequire(import.meta.url).resolve('ts-morph'));
+const requireAsTsMorph = createRequire(compilerFile('ts-morph'));
 
 /** The compiler of ts-morph. Without the rest of it, which is not used, it loads in three quarters of the time. */
 export const ts = requireAsTsMorph('@ts-morph/common/dist/typescript.js');

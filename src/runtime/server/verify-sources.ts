@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { compilerFile } from '../../formats/own-files.js';
 import { pnpFlags } from '../../formats/plug-n-play.js';
 import {
   readSourceRecords,
@@ -184,8 +185,7 @@ function runCheck(root: string, record: SourceRecord | undefined): boolean | und
 function commandLine(root: string): string | undefined {
   try {
     const manifest = createRequire(path.join(root, 'package.json')).resolve('stepwright/package.json');
-    const { resolve } = createRequire(manifest);
-    for (const compiler of ['ts-morph', 'esbuild']) resolve(compiler);
+    for (const compiler of ['ts-morph', 'esbuild']) compilerFile(compiler, root, manifest);
     const program = path.join(path.dirname(manifest), 'dist/cli/main.js');
     return existsSync(program) ? program : undefined;
   } catch {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BuildContext, Loader, OnLoadResult, Plugin } from 'esbuild';
+import { compilerFile } from '../../../formats/own-files.js';
 import { States } from '../../incremental/inputs.js';
 import { isCommonJs, type LoaderSettings, manifestOf, transformOptions, writtenFor } from './compile.js';
 
@@ -48,7 +49,7 @@ export class Bundler {
     this.#folder = folder;
     this.#modules = modules;
     this.#textOf = textOf;
-    const { context } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
+    const { context } = createRequire(import.meta.url)(compilerFile('esbuild')) as typeof import('esbuild');
     const { loader: _, sourcefile: __, tsconfigRaw, ...options } = transformOptions('', 'esm', settings);
     const { paths, conditions = [] } = settings;
     const [first = ''] = modules;

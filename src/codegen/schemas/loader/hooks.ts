@@ -8,6 +8,7 @@ import {
 } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
+import { compilerFile } from '../../../formats/own-files.js';
 import {
   compileFault,
   isCommonJs,
@@ -23,7 +24,7 @@ import type { LoadMessage } from './register.js';
 /** Hooks of Node's `import` for TypeScript; Node runs them in a thread of their own. */
 
 // `import` of a CommonJS package searches its text for exports first.
-const { transform } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
+const { transform } = createRequire(import.meta.url)(compilerFile('esbuild')) as typeof import('esbuild');
 
 interface HookData {
   readonly settings: LoaderSettings;

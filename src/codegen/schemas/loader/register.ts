@@ -3,7 +3,7 @@ import Module, { createRequire, register } from 'node:module';
 import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { programFile } from '../../../formats/own-files.js';
+import { compilerFile, programFile } from '../../../formats/own-files.js';
 import {
   compileFault,
   isCommonJs,
@@ -68,7 +68,7 @@ interface CompilingModule {
 function compilingRequire(settings: LoaderSettings, report: (message: LoadMessage) => void): NodeJS.Require {
   const loader = Module as unknown as CommonJsLoader;
   const require = createRequire(import.meta.url);
-  const { transformSync } = require('esbuild') as typeof import('esbuild');
+  const { transformSync } = require(compilerFile('esbuild')) as typeof import('esbuild');
   const compile = (module: CompilingModule, file: string): void =>
     module._compile(compiled(file, settings, transformSync), file);
   for (const extension of ['.ts', '.tsx', '.cts']) loader._extensions[extension] = compile;
