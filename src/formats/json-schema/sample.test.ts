@@ -20,7 +20,10 @@ test.each<[JsonSchema]>([
   [{ type: 'string', format: 'date-time' }],
   [{ type: 'integer', minimum: 2 }],
   [{ type: 'integer', exclusiveMinimum: 2 }],
+  [{ type: 'integer', exclusiveMaximum: -0.5 }],
   [{ type: 'number', maximum: -1 }],
+  [{ type: 'number', exclusiveMinimum: 0, maximum: 0.5 }],
+  [{ type: 'number', minimum: 5, exclusiveMaximum: 5.5 }],
   [{ type: 'boolean' }],
   [{ type: ['null', 'string'] }],
   [{ enum: ['b', 'a'] }],
@@ -42,6 +45,12 @@ test.each<[JsonSchema]>([
   [{}],
 ])('a sample of %j fits it', (schema) => {
   expect(new SchemaCompiler().check(schema, sampleOf(schema), 'usable')).toEqual([]);
+});
+
+test('a sample of a whole number within all that are safe is 0', () => {
+  const safe = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+  expect(sampleOf({ type: 'integer', ...safe })).toBe(0);
+  expect(sampleOf({ type: 'number', minimum: -3 })).toBe(0);
 });
 
 test('a sample has required members alone, and ends in a schema that needs itself', () => {

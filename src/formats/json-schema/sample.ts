@@ -12,7 +12,7 @@ const DEEPEST = 12;
 
 /**
  * A value that fits most schemas of this form: the default, an example or the first choice where there is one, else the
- * least value of the type, with required members alone. It does not look at patterns and combinations of conditions.
+ * number next to 0 and the shortest text, with required members alone. It does not look at patterns and combinations of conditions.
  *
  * @param items how many items a list has, if its schema allows it.
  */
@@ -64,9 +64,9 @@ function ofType(schema: JsonObject, root: Sampling, depth: number): Json {
     case 'string':
       return textOf(schema);
     case 'integer':
-      return Math.ceil(leastOf(schema));
+      return numberOf(schema, true);
     case 'number':
-      return leastOf(schema);
+      return numberOf(schema, false);
     case 'boolean':
       return false;
     default:
@@ -78,10 +78,18 @@ function amount(value: Json | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-function leastOf({ minimum, exclusiveMinimum, maximum }: JsonObject): number {
-  if (typeof minimum === 'number') return minimum;
-  if (typeof exclusiveMinimum === 'number') return exclusiveMinimum + 1;
-  return typeof maximum === 'number' && maximum < 0 ? maximum : 0;
+/** The number next to 0 within the bounds; between two that are closer than 1, the one in the middle. */
+function numberOf(schema: JsonObject, isInteger: boolean): number {
+  const bound = (name: string, missing: number): number => {
+    const value = schema[name];
+    return typeof value === 'number' ? value : missing;
+  };
+  const [above, below] = [bound('exclusiveMinimum', -Infinity), bound('exclusiveMaximum', Infinity)];
+  const [from, to] = [bound('minimum', -Infinity), bound('maximum', Infinity)];
+  const least = isInteger ? Math.max(Math.ceil(from), Math.floor(above) + 1) : Math.max(from, above + 1);
+  const most = isInteger ? Math.min(Math.floor(to), Math.ceil(below) - 1) : Math.min(to, below - 1);
+  if (least > most && !isInteger) return (Math.max(from, above) + Math.min(to, below)) / 2;
+  return Math.min(Math.max(0, least), most);
 }
 
 const FORMATS: Readonly<Record<string, string>> = {
