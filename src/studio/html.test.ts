@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Html, html, json, status } from './html.js';
-import { queryOf } from './runs-page.js';
+import { leftOut, queryOf } from './runs-page.js';
 
 test('texts in HTML are escaped, lists are joined, and missing pieces leave no text', () => {
   const names = ['<b>', `"'`];
@@ -28,4 +28,13 @@ test('the address of a list is read, and what is malformed is left out', () => {
   });
   expect(read('status=done&before=-1&limit=1e9&text=%20')).toEqual({ limit: 50 });
   expect(read('limit=99999')).toEqual({ limit: 500 });
+});
+
+test('what a list does not apply of its address is named', () => {
+  const named = (text: string) => leftOut(new URLSearchParams(text));
+  expect(named('status=completed&workflow=pay&owner=&text=x%20&before=7&limit=50')).toEqual([]);
+  expect(named('status=nope&limit=abc&state=failed&workflow=pay')).toEqual([
+    ...['status=nope', 'limit=abc', 'state=failed'],
+  ]);
+  expect(named('limit=501')).toEqual(['limit=501']);
 });

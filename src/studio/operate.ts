@@ -10,7 +10,7 @@ import {
   undecidedSteps,
 } from '../runtime/runs/operate/store-operator.js';
 import type { StudioUser } from './access.js';
-import type { FormOutcome, RunPageOptions } from './run-page.js';
+import { type FormOutcome, MOST_REASON_CHARS, type RunPageOptions } from './run-page.js';
 import type { OpenRun } from './run-source.js';
 
 /** What a form of the page of a run has sent. */
@@ -40,6 +40,10 @@ export async function operateRun(
   } as const;
   if (form.act !== 'answer' && reason === '')
     return { notice: 'Give a reason: the log of the run keeps it. The run was not changed.' };
+  if (reason.length > MOST_REASON_CHARS)
+    return {
+      notice: `The reason has ${reason.length} characters, and ${MOST_REASON_CHARS} are the most: write a shorter one. The run was not changed.`,
+    };
   const commands = form.act === 'retry' ? retries(run) : commandOf(run, form);
   if (commands instanceof Refusal) return { notice: `${commands.message} The run was not changed.` };
   if (!isSendable(commands)) return commands;

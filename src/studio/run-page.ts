@@ -8,7 +8,7 @@ import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
 import { needText } from '../print/runs.js';
 import { Html, html, json, members, type Part, picture, status, time, type View } from './html.js';
-import type { OpenRun } from './run-source.js';
+import { MOST_EVENTS, type OpenRun } from './run-source.js';
 
 /** What a page says of the last form that it has sent. */
 export interface FormOutcome {
@@ -31,6 +31,10 @@ export interface RunPageOptions extends FormOutcome {
   readonly formKey: string;
   readonly version: string;
 }
+
+/** The most characters of a reason. */
+export const MOST_REASON_CHARS = 500;
+const REASON = html`<label>Reason <input name="reason" required autocomplete="off" maxlength="${MOST_REASON_CHARS}"></label>`;
 
 type RunView = OpenRun['shown']['view'];
 type NodeState = OpenRun['states'] extends ReadonlyMap<string, infer S> ? S : never;
@@ -173,25 +177,24 @@ function decision(path: string, step: string, tool: string, formKey: string): Ht
   return html`<li class="card waits"><p>The call of <code>${tool}</code> in ${stepLink(step)} may have taken effect before its server stopped. Find out, then say what became of it.</p>${form(
     `${path}/decide`,
     formKey,
-    html`<input type="hidden" name="step" value="${step}"><label>It happened, and returned (JSON) <input name="value" placeholder="{}" autocomplete="off"></label><label>Reason <input name="reason" required autocomplete="off"></label><button name="how" value="happened" class="main">It happened</button><button name="how" value="did-not-happen">It did not happen</button>`,
+    html`<input type="hidden" name="step" value="${step}"><label>It happened, and returned (JSON) <input name="value" placeholder="{}" autocomplete="off"></label>${REASON}<button name="how" value="happened" class="main">It happened</button><button name="how" value="did-not-happen">It did not happen</button>`,
     `decide-${step}`,
   )}</li>`;
 }
 
 function operations(view: RunView, formKey: string): Html {
   const path = `/runs/${view.run}`;
-  const reason = html`<label>Reason <input name="reason" required autocomplete="off" maxlength="500"></label>`;
   const canRetry = view.status === 'failed' || (isOpen(view) && (view.paused_steps?.length ?? 0) > 0);
   const retry = html`<details id="do-retry"><summary>Retry…</summary>${form(
     `${path}/retry`,
     formKey,
-    html`<p>Makes the calls again that failed or paused the run, with their idempotency keys. Effects stay done.</p>${reason}<button class="main">Retry the run</button>`,
+    html`<p>Makes the calls again that failed or paused the run, with their idempotency keys. Effects stay done.</p>${REASON}<button class="main">Retry the run</button>`,
     'retry',
   )}</details>`;
   const cancel = html`<details id="do-cancel"><summary>Cancel…</summary>${form(
     `${path}/cancel`,
     formKey,
-    html`<p>Ends the run. Calls in flight may still take effect.</p>${reason}<label class="check"><input type="checkbox" name="compensate" value="1"> Undo what it did</label><button class="danger">Cancel the run</button>`,
+    html`<p>Ends the run. Calls in flight may still take effect.</p>${REASON}<label class="check"><input type="checkbox" name="compensate" value="1"> Undo what it did</label><button class="danger">Cancel the run</button>`,
     'cancel',
   )}</details>`;
   if (!canRetry && !isOpen(view)) return html``;
@@ -256,13 +259,17 @@ function timeline({ states }: OpenRun, view: RunView): Html {
   const last = view.ended_at === undefined ? Date.now() : Date.parse(view.ended_at);
   const span = Math.max(1, last - start, ...ends.map((at) => at - start));
   const percent = (ms: number): string => ((100 * ms) / span).toFixed(2);
-  const rows = timed.map(([key, { startedAt = start, endedAt = last, status: state, attempts }]) => {
-    const took = elapsedText(Math.max(0, endedAt - startedAt));
-    const text = attempts > 1 ? `${took}, ${attempts} attempts` : took;
-    const width = Math.max(0.4, (100 * Math.max(0, endedAt - startedAt)) / span);
-    return html`<tr><th scope="row"><a href="#step-${key}">${key}</a></th><td><svg class="track" aria-hidden="true"><rect class="span t-${state}" x="${Math.min(99.6, Number(percent(startedAt - start))).toFixed(2)}%" width="${width.toFixed(2)}%" height="100%" rx="3"/></svg></td><td class="number">${text}</td></tr>`;
+  // The script of the page moves the bars of a run that is open.
+  const since = view.ended_at === undefined && html` data-start="${start}"`;
+  const rows = timed.map(([key, { startedAt = start, endedAt, status: state, attempts }]) => {
+    const end = endedAt ?? last;
+    const took = elapsedText(Math.max(0, end - startedAt));
+    const isOpen = endedAt === undefined && view.ended_at === undefined;
+    const text = isOpen ? html`<span data-since="${new Date(startedAt).toISOString()}">${took}</span>` : took;
+    const width = Math.max(0.4, (100 * Math.max(0, end - startedAt)) / span);
+    return html`<tr><th scope="row"><a href="#step-${key}">${key}</a></th><td><svg class="track" aria-hidden="true"><rect class="span t-${state}" data-from="${startedAt}"${!isOpen && html` data-to="${end}"`} x="${Math.min(99.6, Number(percent(startedAt - start))).toFixed(2)}%" width="${width.toFixed(2)}%" height="100%" rx="3"/></svg></td><td class="number">${text}${attempts > 1 && `, ${attempts} attempts`}</td></tr>`;
   });
-  return html`<h2>Time line</h2><table class="timeline"><caption class="hidden">Steps by their start</caption><tbody>${rows}</tbody></table>`;
+  return html`<h2>Time line</h2><table class="timeline"${since}><caption class="hidden">Steps by their start</caption><tbody>${rows}</tbody></table>`;
 }
 
 /** The steps of which a call was undone. */
@@ -315,23 +322,29 @@ function step(key: string, state: NodeState | undefined, isUndone: boolean): Htm
   return html`<details class="step" id="step-${key}"><summary><span class="name">${key}</span> ${status(name)} ${isUndone && status('undone')} <span class="soft">${summary}</span></summary>${entries.length === 0 ? html`<p class="soft">It has not started.</p>` : members(entries)}</details>`;
 }
 
-function log({ events, head: { seq } }: OpenRun): Html {
+function log({ events }: OpenRun): Html {
   if (events.length === 0) return html`<h2>Events</h2><p class="soft">None yet.</p>`;
   const rows = [...events].reverse().map(({ entry, at, kind, ...rest }) => {
     const { command, node, by, ...more } = rest as Readonly<Record<string, Json>>;
     const about = [command ?? node].filter((each) => each !== undefined).map(String);
     const text = Object.keys(more).length === 0 ? '' : JSON.stringify(more);
-    return html`<tr><td class="number">${entry}</td><td>${time(String(at))}</td><td>${String(kind)}</td><td><code>${about.join(' ')}</code></td><td>${senderText(by)}</td><td class="value"><code>${text.length > 300 ? `${text.slice(0, 300)}…` : text}</code></td></tr>`;
+    return html`<tr><td class="number">${entry}</td><td>${time(String(at))}</td><td>${String(kind)}</td><td><code>${about.join(' ')}</code></td><td>${senderText(String(kind), by)}</td><td class="value"><code>${text.length > 300 ? `${text.slice(0, 300)}…` : text}</code></td></tr>`;
   });
-  return html`<details id="events" open><summary><h2>Events</h2></summary><p class="soft">The latest ${events.length} of ${seq} entries, the latest first. <code>stepwright runs events</code> has all.</p><div class="wide" tabindex="0"><table class="log"><thead><tr><th scope="col">Entry</th><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Of</th><th scope="col">By</th><th scope="col">Value</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
+  const order =
+    events.length < MOST_EVENTS
+      ? 'The latest first. The first entry is the start.'
+      : html`The latest ${MOST_EVENTS}, the latest first. <code>stepwright runs events</code> has all.`;
+  return html`<details id="events" open><summary><h2>Events</h2></summary><p class="soft">${order}</p><div class="wide" tabindex="0"><table class="log"><thead><tr><th scope="col">Entry</th><th scope="col">Time</th><th scope="col">Event</th><th scope="col">Of</th><th scope="col">By</th><th scope="col">Value</th></tr></thead><tbody>${rows}</tbody></table></div></details>`;
 }
 
 /** Who caused an event: a caller, or an operator with its reason and the caller that it is. */
-function senderText(by: Json | undefined): string {
+function senderText(event: string, by: Json | undefined): string {
   if (!isJsonObject(by)) return '';
   const { kind, name, principal, reason } = by;
   if (kind !== 'operator') return ownerText(by as RunView['owner']);
-  const caller = isJsonObject(principal) ? ownerText(principal as RunView['owner']) : name;
-  const who = caller === name ? '' : ` (${String(caller)})`;
+  const caller = isJsonObject(principal) ? ownerText(principal as RunView['owner']) : String(name);
+  // An answer with a principal was permitted to it as to any caller.
+  if (event === 'actionSubmitted' && isJsonObject(principal)) return caller;
+  const who = caller === name ? '' : ` (${caller})`;
   return `${String(name)}${who}, as an operator${reason === undefined ? '' : `: ${String(reason)}`}`;
 }

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../graph/defined.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
 import { readStoredRun, type StoredRunReader } from '../runtime/runs/operate/stored-view.js';
-import type { ListedRow, ReadRun, StoreReader } from '../runtime/runs/store/reader.js';
-import { UnreadableRunError } from '../runtime/runs/store/store-error.js';
+import type { ListedRow, ReadRun, StoredRuns } from '../runtime/runs/store/reader.js';
+import { StoreError, UnreadableRunError } from '../runtime/runs/store/store-error.js';
 import { runRef } from '../runtime/tools/port.js';
 
 /** Which runs a page lists. */
 export interface RunQuery {
   readonly workflow?: string;
-  readonly state?: NonNullable<Parameters<StoreReader['list']>[0]['state']>;
+  readonly state?: NonNullable<Parameters<StoredRuns['list']>[0]['state']>;
   /** A part of the name of the owner. */
   readonly owner?: string;
   /** A part of the name of the run, of its workflow, its owner, or of what it waits for. */
@@ -41,7 +41,8 @@ const MOST_SEARCHED = 10_000;
 const PAGE = 500;
 /** So many entries of a log are read at most, for times and calls. */
 const MOST_ENTRIES = 20_000;
-const SHOWN_EVENTS = 200;
+/** So many events of a log are shown at most, the latest. */
+export const MOST_EVENTS = 200;
 
 /** Reads the runs of a store for pages. */
 export class RunSource {
@@ -59,7 +60,7 @@ export class RunSource {
       (words === undefined || textOf(row).toLowerCase().includes(words));
     const isSearch = owner !== undefined || words !== undefined;
     const size = isSearch ? PAGE : limit + 1;
-    return this.#read(async (reader) => {
+    return this.read(async (reader) => {
       const rows: ListedRow[] = [];
       let searched = 0;
       for (let from = before; ; ) {
@@ -82,7 +83,7 @@ export class RunSource {
 
   /** A run by its name. Undefined for a name that is not that of exactly one run. */
   open(name: string): Promise<OpenRun | undefined> {
-    return this.#read(async (reader) => {
+    return this.read(async (reader) => {
       const [head, ...others] = await reader.find(name);
       const read = head === undefined || others.length > 0 ? undefined : await reader.read(head);
       if (read === undefined) return undefined;
@@ -90,16 +91,16 @@ export class RunSource {
       if (shown instanceof Error) throw new UnreadableRunError(runRef(read.head.id), false, shown);
       const entries = await reader.entries(read.head, 1, MOST_ENTRIES);
       const events: OpenRun['events'][number][] = [];
-      for (const { seq, events: all } of entries.slice(-SHOWN_EVENTS))
+      for (const { seq, events: all } of entries.slice(-MOST_EVENTS))
         for (const event of all)
           events.push({ entry: seq, ...shown.event(event) } as OpenRun['events'][number]);
-      return { ...read, shown, states: shown.states(entries), events: events.slice(-SHOWN_EVENTS) };
+      return { ...read, shown, states: shown.states(entries), events: events.slice(-MOST_EVENTS) };
     });
   }
 
   /** What changes when a run does. */
   versionOf(name: string): Promise<string> {
-    return this.#read(async (reader) => {
+    return this.read(async (reader) => {
       const heads = await reader.find(name);
       return heads.map(({ seq, graph, holder }) => `${seq} ${graph} ${holder}`).join();
     });
@@ -118,7 +119,7 @@ export class RunSource {
       isChanged = true;
       wake();
     };
-    const stop = await this.#read(async (reader) => reader.watch(onChange));
+    const stop = await this.read(async (reader) => reader.watch(onChange));
     const watched = this.#reader;
     signal.addEventListener('abort', onChange, { once: true });
     try {
@@ -141,8 +142,8 @@ export class RunSource {
     }
   }
 
-  /** The store is read through one reader, until it fails. */
-  async #read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
+  /** The store is read through one reader, until it fails. One that does not exist yet has no runs. */
+  async read<T>(work: (reader: StoredRuns) => Promise<T>): Promise<T> {
     const opened = this.#reader ?? hold(this.operator);
     this.#reader = opened;
     try {
@@ -153,6 +154,7 @@ export class RunSource {
         (held) => held.release(),
         () => {},
       );
+      if (error instanceof StoreError && error.problem === 'missing') return work(NO_RUNS);
       throw error;
     }
   }
@@ -164,8 +166,20 @@ export class RunSource {
   }
 }
 
+/** Reads a store before its first run creates it. */
+const NO_RUNS: StoredRuns = {
+  list: () => [],
+  find: () => [],
+  read: () => undefined,
+  entries: () => [],
+  watch(onChange) {
+    const timer = setInterval(onChange, MOST_REST_MS);
+    return () => clearInterval(timer);
+  },
+};
+
 interface HeldReader {
-  readonly reader: StoreReader;
+  readonly reader: StoredRuns;
   release(): Promise<void>;
 }
 

@@ -11,7 +11,7 @@ const DEFAULT_LIMIT = 50;
 /** A page of so many has less than 250 kB. */
 const MOST_RUNS = 500;
 
-/** Reads a query of the address of a list. What is malformed is left out. */
+/** Reads a query of the address of a list. What is malformed is left out; see {@link leftOut}. */
 export function queryOf(search: URLSearchParams): RunQuery {
   const text = (name: string): string | undefined => search.get(name)?.trim() || undefined;
   const number = (name: string): number | undefined => {
@@ -31,6 +31,16 @@ export function queryOf(search: URLSearchParams): RunQuery {
   };
 }
 
+/** The parts of an address that its query does not have. */
+export function leftOut(search: URLSearchParams): readonly string[] {
+  const query = queryOf(search);
+  const applied = new URLSearchParams(addressOf(query));
+  applied.set('limit', String(query.limit));
+  return [...search]
+    .filter(([name, value]) => value.trim() !== '' && applied.get(name) !== value.trim())
+    .map(([name, value]) => `${name}=${value}`);
+}
+
 /** The address of a list of runs. */
 function addressOf({ state, limit, ...rest }: RunQuery, more: { readonly before?: number } = {}): string {
   const names = {
@@ -46,19 +56,35 @@ function addressOf({ state, limit, ...rest }: RunQuery, more: { readonly before?
   return text === '' ? '' : `?${text}`;
 }
 
+interface RunListOptions {
+  /** The names that runs are filtered by. */
+  readonly workflows: readonly string[];
+  readonly version: string;
+  /** What the address has and the list does not. */
+  readonly ignored: readonly string[];
+}
+
 /** The list of runs. */
 export function runsView(
   page: RunPage,
   query: RunQuery,
-  { workflows, version }: { readonly workflows: readonly string[]; readonly version: string },
+  { workflows, version, ignored }: RunListOptions,
 ): View {
   const address = addressOf(query);
   return {
     title: 'Runs',
     tab: 'runs',
     live: `/live/runs${address}${address === '' ? '?' : '&'}at=${version}`,
-    parts: [{ id: 'filters', content: filters(query, workflows) }, ...runsParts(page, query)],
+    parts: [
+      { id: 'filters', content: filters(query, workflows) },
+      ...(ignored.length === 0 ? [] : [{ id: 'notice', content: ignoredText(ignored) }]),
+      ...runsParts(page, query),
+    ],
   };
+}
+
+function ignoredText(ignored: readonly string[]): Html {
+  return html`<p class="notice" role="alert">The list does not apply <code>${ignored.join('&')}</code> of its address. It takes <code>workflow</code>, <code>owner</code>, <code>text</code>, <code>status</code> (${STATES.join(', ')}), <code>before</code> (the number of a run) and <code>limit</code> (1 to ${MOST_RUNS}).</p>`;
 }
 
 /** The parts of the list that change. */

@@ -30,6 +30,14 @@ export const STUDIO_SCRIPT = `'use strict';
   const tick = () => {
     for (const element of document.querySelectorAll('[data-since]'))
       element.textContent = 'for ' + elapsed(Date.now() - Date.parse(element.dataset.since));
+    const line = document.querySelector('.timeline[data-start]');
+    if (line === null) return;
+    const span = Math.max(1, Date.now() - line.dataset.start);
+    for (const bar of line.querySelectorAll('rect')) {
+      const { from, to = Date.now() } = bar.dataset;
+      bar.setAttribute('x', Math.min(99.6, (100 * (from - line.dataset.start)) / span) + '%');
+      bar.setAttribute('width', Math.max(0.4, (100 * (to - from)) / span) + '%');
+    }
   };
   tick();
   setInterval(tick, 1000);

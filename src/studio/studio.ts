@@ -13,7 +13,7 @@ import { ASSETS, html, type Part, pageOf, signInView, type View } from './html.j
 import { type OperateForm, operateRun } from './operate.js';
 import { type FormOutcome, type RunPageOptions, runParts, runView } from './run-page.js';
 import { type OpenRun, RunSource } from './run-source.js';
-import { queryOf, runsParts, runsView } from './runs-page.js';
+import { leftOut, queryOf, runsParts, runsView } from './runs-page.js';
 import {
   type FateOf,
   fatesOf,
@@ -226,9 +226,9 @@ class Visit {
     if (name === undefined) return isPost ? this.#notFound() : this.#page(workflowsView(definitions));
     const definition = definitions.find(({ graph }) => graph.name === name);
     if (definition === undefined) return this.#notFound(`There is no workflow ${name}`);
-    const { fateOf, store } = this.#parts;
+    const { fateOf, runs } = this.#parts;
     if (act === 'change' && !isPost && fateOf !== undefined) {
-      const fates = await store.read((reader) => fatesOf(name, reader, fateOf));
+      const fates = await runs.read((reader) => fatesOf(name, reader, fateOf));
       return this.#page(changeView(definition, fates));
     }
     const options = { formKey, canStart: definition.project.server !== undefined };
@@ -275,12 +275,15 @@ class Visit {
   }
 
   async #list(): Promise<Response> {
-    const query = queryOf(this.#by.url.searchParams);
+    const { searchParams } = this.#by.url;
+    const query = queryOf(searchParams);
     const page = await this.#parts.runs.list(query);
     const used = page.rows.map(({ workflow }) => workflow);
     const defined = this.#definitions.map(({ graph }) => graph.name);
     const workflows = [...new Set([...defined, ...used])].sort();
-    return this.#page(runsView(page, query, { workflows, version: digest(page) }));
+    return this.#page(
+      runsView(page, query, { workflows, version: digest(page), ignored: leftOut(searchParams) }),
+    );
   }
 
   async #run(name: string, shown: FormOutcome = {}): Promise<Response> {

@@ -1,4 +1,5 @@
 import type { Graph } from '../graph/model.js';
+import { counted } from '../graph/printable-text.js';
 import { type ChartTool, chartOf } from '../print/chart/chart.js';
 import { dryRunText } from '../print/dry-run.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
@@ -20,7 +21,8 @@ export function workflowsView(definitions: readonly ServedDefinition[]): View {
 function card({ graph, file }: ServedDefinition): Html {
   const { name, description, nodes, inputs } = graph;
   const address = encodeURIComponent(name);
-  return html`<li class="card"><h2><a class="row" href="/workflows/${address}">${name}</a></h2><p>${description}</p><p class="soft">${nodes.length} steps at the top · ${inputs.length} arguments · ${file}</p><p><a href="/runs?workflow=${address}">Its runs</a></p></li>`;
+  const steps = nodes.filter(({ kind }) => kind !== 'return').length;
+  return html`<li class="card"><h2><a class="row" href="/workflows/${address}">${name}</a></h2><p>${description}</p><p class="soft">${counted(steps, 'step')} at the top · ${counted(inputs.length, 'argument')} · ${file}</p><p><a href="/runs?workflow=${address}">Its runs</a></p></li>`;
 }
 
 /** What the page of a workflow shows beside its definition. */

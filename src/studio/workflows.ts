@@ -6,7 +6,7 @@ import type { ChartTool } from '../print/chart/chart.js';
 import { type DryRunReport, dryRun } from '../runtime/runs/operate/dry-run.js';
 import { missingStubs, readStubs } from '../runtime/runs/operate/stubs.js';
 import { noProgress } from '../runtime/runs/request.js';
-import { openRuns, type StoredHead, type StoreReader } from '../runtime/runs/store/reader.js';
+import { openRuns, type StoredHead, type StoredRuns } from '../runtime/runs/store/reader.js';
 import { readArguments } from '../runtime/server/catalogue/arguments.js';
 import type { Definitions } from '../runtime/server/definitions.js';
 import type { StepwrightServer } from '../runtime/server/stepwright-server.js';
@@ -32,7 +32,7 @@ export interface ServedDefinition {
 }
 
 /** What becomes of a run when the definitions of today are deployed, in a sentence. */
-export type FateOf = (reader: StoreReader, run: StoredHead) => Promise<string>;
+export type FateOf = (reader: StoredRuns, run: StoredHead) => Promise<string>;
 
 /** All workflows of some projects, by their names. */
 export function servedDefinitions(projects: readonly StudioProject[]): readonly ServedDefinition[] {
@@ -115,11 +115,7 @@ export interface RunFate {
 const MOST_RUNS = 200;
 
 /** What becomes of the open runs of a workflow, up to a limit. */
-export async function fatesOf(
-  name: string,
-  reader: StoreReader,
-  fateOf: FateOf,
-): Promise<readonly RunFate[]> {
+export async function fatesOf(name: string, reader: StoredRuns, fateOf: FateOf): Promise<readonly RunFate[]> {
   const fates: RunFate[] = [];
   for await (const head of openRuns(reader, name)) {
     const read = await reader.read(head);

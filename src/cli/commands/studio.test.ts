@@ -45,6 +45,18 @@ test('a store that does not exist is refused where no run can start, and named w
   expect(existsSync(absent)).toBe(false);
 });
 
+test('the page of a store that does not exist yet has no runs, and follows its first one', async () => {
+  const studio = await studioFor(`sqlite:${store.path}`);
+  const page = await studio.get('ada', '/runs');
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('There are no runs yet')]);
+  expect((await studio.get('ada', '/runs/AB12')).status).toBe(404);
+  const change = studio.follow('ada', '/live/runs?at=before', 'There are no runs yet');
+  await change;
+  const ref = runRef(await store.start(asking));
+  await studio.follow('ada', '/live/runs', ref);
+  await studio.close();
+});
+
 test('pages are sent to the holder of the token, over a stream as well', async () => {
   const ref = runRef(await store.start(asking));
   const token = 'a-token';
@@ -111,7 +123,9 @@ describe('a page for callers of a server', () => {
     const answer = { action: 'sure#1', 'json/confirmed': 'true' };
     const forbidden = await studio.send('ada', run, 'answer', answer);
     const response = await studio.send('lea', run, 'answer', answer);
+    const page = await (await studio.get('ada', `/runs/${run}`)).text();
     await studio.close();
+    expect(page).toMatch(/<td>actionSubmitted<\/td><td><code>[^<]*<\/code><\/td><td>lea<\/td>/);
     expect([forbidden.status, response.status]).toEqual([422, 303]);
     const principal = { kind: 'principal', subject: 'lea', roles: ['operator', 'lead'], person: true };
     expect(await eventsOf(run)).toContainEqual(
@@ -135,6 +149,11 @@ describe('a page for callers of a server', () => {
   test('cancels as the user', async () => {
     const run = runRef(await store.start(approved));
     const studio = await served();
+    const long = await studio.send('ada', run, 'cancel', { reason: 'x'.repeat(501) });
+    expect([long.status, await long.text()]).toEqual([
+      422,
+      expect.stringContaining('The reason has 501 characters, and 500 are the most'),
+    ]);
     const { status } = await studio.send('ada', run, 'cancel', { reason: 'not needed' });
     await studio.close();
     expect(status).toBe(303);
