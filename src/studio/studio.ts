@@ -17,6 +17,7 @@ import { leftOut, queryOf, runsParts, runsView } from './runs-page.js';
 import {
   type FateOf,
   fatesOf,
+  knownDefinitions,
   type ServedDefinition,
   type StudioProject,
   servedDefinitions,
@@ -228,8 +229,13 @@ class Visit {
     if (definition === undefined) return this.#notFound(`There is no workflow ${name}`);
     const { fateOf, runs } = this.#parts;
     if (act === 'change' && !isPost && fateOf !== undefined) {
-      const fates = await runs.read((reader) => fatesOf(name, reader, fateOf));
-      return this.#page(changeView(definition, fates));
+      const { searchParams } = this.#by.url;
+      const [from, to] = ['from', 'to'].map((each) => searchParams.get(each) ?? undefined);
+      return runs.read(async (reader) => {
+        const fates = await fatesOf(name, reader, fateOf);
+        const known = await knownDefinitions(definition, reader);
+        return this.#page(changeView(definition, { fates, known, from, to }));
+      });
     }
     const options = { formKey, canStart: definition.project.server !== undefined };
     if (act === undefined && !isPost) return this.#page(workflowView(definition, options));

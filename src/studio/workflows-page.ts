@@ -7,7 +7,7 @@ import { formOf } from '../print/form/form.js';
 import { printText } from '../print/text.js';
 import { inputSchemaOf } from '../runtime/server/composite/served-workflows.js';
 import { Html, html, type Part, picture, status, type View } from './html.js';
-import type { RunFate, ServedDefinition } from './workflows.js';
+import type { KnownDefinition, RunFate, ServedDefinition } from './workflows.js';
 
 /** The list of workflows. */
 export function workflowsView(definitions: readonly ServedDefinition[]): View {
@@ -49,7 +49,7 @@ export function workflowView(definition: ServedDefinition, options: WorkflowPage
   const parts: Part[] = [
     {
       id: 'head',
-      content: html`<h1>${graph.name}</h1><p class="facts"><span>${graph.description}</span><span><a href="/runs?workflow=${address}">Its runs</a></span><span><a href="/workflows/${address}/change">What a change does to open runs</a></span></p>`,
+      content: html`<h1>${graph.name}</h1><p class="facts"><span>${graph.description}</span><span><a href="/runs?workflow=${address}">Its runs</a></span><span><a href="/workflows/${address}/change">Its changes, and what they do to open runs</a></span></p>`,
     },
     ...(notice === undefined
       ? []
@@ -81,8 +81,19 @@ function dryRunReport(report: Parameters<typeof dryRunText>[0]): Html {
   return html`<h2>Dry run ${status(report.status)}</h2><pre tabindex="0">${dryRunText(report)}</pre>`;
 }
 
-/** The page of what changed in a workflow since its open runs began, and what that does to them. */
-export function changeView({ graph, hash }: ServedDefinition, fates: readonly RunFate[]): View {
+/** What the page of the changes of a workflow shows. */
+interface ChangePageOptions {
+  readonly fates: readonly RunFate[];
+  readonly known: ReadonlyMap<string, KnownDefinition>;
+  /** The hashes of the definitions to compare. Missing: those of open runs alone are compared. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The page of what changed in a workflow since its open runs began, what that does to them, and of older changes. */
+export function changeView(definition: ServedDefinition, options: ChangePageOptions): View {
+  const { graph, hash } = definition;
+  const { fates } = options;
   const others = new Map(fates.filter((each) => each.hash !== hash).map((each) => [each.hash, each.graph]));
   const current = fates.filter((each) => each.hash === hash);
   const address = encodeURIComponent(graph.name);
@@ -91,7 +102,7 @@ export function changeView({ graph, hash }: ServedDefinition, fates: readonly Ru
     const runs = fates.filter((each) => each.hash === other);
     return {
       id: `change-${index}`,
-      content: html`<div class="sheet"><h2>${runs.length === 1 ? 'A run' : `${runs.length} runs`} of another definition</h2><p class="soft"><del>−</del> as ${runs.length === 1 ? 'it' : 'they'} began, <ins>+</ins> as the workflow is now</p><pre class="diff" tabindex="0">${differences(printText(old), printText(graph)).map(line)}</pre><h3>What becomes of ${runs.length === 1 ? 'it' : 'them'}</h3><table><tbody>${runs.map(({ run, text }) => html`<tr><th scope="row"><a href="/runs/${run}"><code>${run}</code></a></th><td>${text}</td></tr>`)}</tbody></table></div>`,
+      content: html`<div class="sheet"><h2>${runs.length === 1 ? 'A run' : `${runs.length} runs`} of another definition</h2><p class="soft"><del>−</del> as ${runs.length === 1 ? 'it' : 'they'} began, <ins>+</ins> as the workflow is now</p>${comparison(old, graph)}<h3>What becomes of ${runs.length === 1 ? 'it' : 'them'}</h3><table><tbody>${runs.map(({ run, text }) => html`<tr><th scope="row"><a href="/runs/${run}"><code>${run}</code></a></th><td>${text}</td></tr>`)}</tbody></table></div>`,
     };
   });
   const unchanged: Part = {
@@ -101,8 +112,31 @@ export function changeView({ graph, hash }: ServedDefinition, fates: readonly Ru
   return {
     title: `Change of ${graph.name}`,
     tab: 'workflows',
-    parts: [{ id: 'head', content }, ...(parts.length === 0 ? [unchanged] : parts)],
+    parts: [
+      { id: 'head', content },
+      ...comparisonOf(definition, options),
+      ...(parts.length === 0 ? [unchanged] : parts),
+    ],
   };
+}
+
+/** A choice of two definitions, and how they differ. */
+function comparisonOf(
+  { graph: { name }, hash }: ServedDefinition,
+  { known, from, to }: ChangePageOptions,
+): readonly Part[] {
+  if (known.size < 2) return [];
+  const [latest] = [...known.keys()].filter((each) => each !== hash);
+  const select = (label: string, field: string, chosen: string | undefined): Html =>
+    html`<label>${label} <select name="${field}">${[...known].map(([each, { run }]) => html`<option value="${each}"${each === chosen && new Html(' selected')}>${run === undefined ? 'the workflow as it is now' : `run ${run.ref} of ${new Date(run.startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`}</option>`)}</select></label>`;
+  const [old, now] = [known.get(from ?? ''), known.get(to ?? '')];
+  const missing = [from, to].filter((each) => each !== undefined && !known.has(each));
+  const content = html`<div class="sheet"><h2>Compare two definitions</h2><form method="get" action="/workflows/${encodeURIComponent(name)}/change">${select('From', 'from', from ?? latest)}${select('To', 'to', to ?? hash)}<button>Compare</button></form>${missing.length > 0 && html`<p class="notice" role="alert">The latest runs have no definition ${missing.join(' and ')}.</p>`}${old !== undefined && now !== undefined && comparison(old.graph, now.graph)}</div>`;
+  return [{ id: 'compare', content }];
+}
+
+function comparison(before: Graph, after: Graph): Html {
+  return html`<pre class="diff" tabindex="0">${differences(printText(before), printText(after)).map(line)}</pre>`;
 }
 
 function line({ kind, text }: LineChange): Html {

@@ -111,8 +111,29 @@ export interface RunFate {
   readonly text: string;
 }
 
-/** So many open runs are looked at. */
+/** So many runs of a workflow are looked at. */
 const MOST_RUNS = 200;
+
+/** A definition of a workflow. */
+export interface KnownDefinition {
+  readonly graph: Graph;
+  /** The latest run that was started on it. Missing for that of the project. */
+  readonly run?: { readonly ref: string; readonly startedAt: number };
+}
+
+/** The definition of a workflow in the project and those of its latest runs, by their hashes. */
+export async function knownDefinitions(
+  { graph, hash }: ServedDefinition,
+  reader: StoredRuns,
+): Promise<ReadonlyMap<string, KnownDefinition>> {
+  const known = new Map<string, KnownDefinition>([[hash, { graph }]]);
+  for (const { ref, startedAt } of await reader.list({ workflow: graph.name, limit: MOST_RUNS })) {
+    const [head] = await reader.find(ref);
+    const read = head === undefined || known.has(head.graph) ? undefined : await reader.read(head);
+    if (read !== undefined) known.set(read.head.graph, { graph: read.graph, run: { ref, startedAt } });
+  }
+  return known;
+}
 
 /** What becomes of the open runs of a workflow, up to a limit. */
 export async function fatesOf(name: string, reader: StoredRuns, fateOf: FateOf): Promise<readonly RunFate[]> {

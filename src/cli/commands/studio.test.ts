@@ -203,6 +203,28 @@ describe('a page for callers of a server', () => {
     );
   });
 
+  test('compares two definitions of a workflow, of runs that are over as well', async () => {
+    const page = async (query = '') => {
+      const projects = [{ file: 'a.registry.ts', definitions: definitionsOf(registry, {}) }];
+      const studio = await studioFor(`sqlite:${store.path}`, projects);
+      const text = await (await studio.get('ada', `/workflows/asking/change${query}`)).text();
+      await studio.close();
+      return text;
+    };
+    const registry = dataRegistry({ tools: [], graphs: [asking] });
+    expect(await page()).not.toContain('Compare two definitions');
+    const older = graph(chain(done('out', lit('the old value'))), { name: 'asking' });
+    const ref = runRef(await store.start(older));
+    const text = await page();
+    expect(text).toContain(`>run ${ref} of `);
+    expect(text).not.toContain('the old value');
+    const [now, then] = [...text.matchAll(/<option value="([^"]+)"/g)].map(([, hash]) => hash);
+    const compared = await page(`?from=${then}&to=${now}`);
+    expect(compared).toMatch(/<del>− .*the old value/);
+    expect(compared).toMatch(/<ins>\+ .*sure/);
+    expect(await page(`?from=other&to=${now}`)).toContain('The latest runs have no definition other');
+  });
+
   test('is not served to other machines without authentication', async () => {
     await store.start(asking);
     const refused = await dispatched(
