@@ -52,8 +52,25 @@ describe('stepwright doctor', { timeout: 240_000 }, () => {
     ]);
     for (const check of ['node', 'compilers', 'package', 'project', 'port'])
       expect(before.of(check)).toMatchObject([{ state: 'ok' }]);
-    expect(doctor(project, '--fix').of('registry')).toMatchObject([{ state: 'ok', isFixed: true }]);
+    expect(before.of('project')).toMatchObject([
+      { message: expect.stringContaining('there is no configuration') },
+    ]);
+    expect(before.of('typescript')).toMatchObject([
+      { state: 'warning', repair: 'npm install --save-dev typescript' },
+    ]);
+    project.write('node_modules/typescript/index.js', '');
+    const fixed = doctor(project, '--fix');
+    expect(fixed.of('registry')).toMatchObject([{ state: 'ok', isFixed: true }]);
+    expect(fixed.of('typescript')).toMatchObject([{ state: 'ok' }]);
     expect(doctor(project)).toMatchObject({ code: 0 });
+  });
+
+  test('reports a build that Node.js does not load', () => {
+    const compilerOptions = { module: 'CommonJS', moduleResolution: 'Bundler', experimentalDecorators: true };
+    project.write('tsconfig.json', JSON.stringify({ compilerOptions }));
+    expect(doctor(project).of('typescript')).toMatchObject([
+      { state: 'error', message: expect.stringContaining('"type": "module"') },
+    ]);
   });
 
   test('reports errors of the sources, and does not compare a registry then', () => {
@@ -113,6 +130,12 @@ describe('stepwright doctor', { timeout: 240_000 }, () => {
     expect(doctor(bare, '--store', 'postgres:x').of('store')).toMatchObject([{ state: 'error' }]);
     const { of } = doctor(bare, '--store', 'sqlite:no/such/runs.db');
     expect(of('store')).toMatchObject([{ state: 'error', repair: "mkdir -p 'no/such'" }]);
+    bare.write('junk.db', 'not a database, and longer than the head of a file of SQLite is: '.repeat(3));
+    const junk = doctor(bare, '--store', 'sqlite:junk.db');
+    if (junk.of('sqlite')[0]?.state === 'ok')
+      expect(junk.of('store')).toMatchObject([
+        { state: 'error', message: expect.stringContaining('is not a SQLite database') },
+      ]);
     // The package without its optional peers has the SQLite of Node.js alone, which may be too old.
     const [driver] = of('sqlite');
     if (driver?.state !== 'ok') expect(driver?.repair).toBe('npm install @photostructure/sqlite');

@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
+import type { PlanOptions } from '../../codegen/config.js';
 import { packageFile } from '../../formats/own-files.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { counted } from '../../graph/printable-text.js';
-import { driverFault, STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
+import { driverFault, openStore, STORE_FORMS, sourceOf } from '../../runtime/runs/operate/store-names.js';
+import { StoreError } from '../../runtime/runs/store/store-error.js';
 import type { UpstreamConfig } from '../../runtime/upstream/config.js';
 import { Misuse, missingCompilers, type Output, optionCommand, texts } from '../command-line.js';
 import { readProject } from '../registries.js';
@@ -14,7 +17,7 @@ interface Finding {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'error';
   readonly message: string;
-  /** What to do; missing where nothing is wrong. */
+  /** What to do; missing without a fault, and where the message has it. */
   readonly repair?: string;
   /** Whether `--fix` has repaired it. */
   readonly isFixed?: true;
@@ -37,8 +40,8 @@ export const doctorCommand = optionCommand(
   'stepwright doctor',
   `Usage: stepwright doctor [options]
 
-Checks what a project needs: Node.js, SQLite, the compilers, one copy of this package, the configuration, current
-registries and snapshots, the settings of hosts, the port and the store. Each fault has its repair. Fails with any error.
+Checks what a project needs: Node.js, SQLite, the compilers, TypeScript and its modules, one copy of this package, the
+configuration, current registries and snapshots, the settings of hosts, the port and the store. Each fault has its repair. Fails with any error.
 
 Options:
   --fix            repair what is safe to repair: write registries that are stale
@@ -115,7 +118,7 @@ async function checkSqlite({ root, store }: Examined): Promise<readonly Finding[
       },
     ];
   const file = store?.startsWith('sqlite:') ? store.slice('sqlite:'.length) : undefined;
-  const fault = await driverFault(file ?? 'runs.db');
+  const fault = await driverFault(file ?? 'PATH');
   const driver: Finding =
     fault === undefined
       ? { check: 'sqlite', state: 'ok', message: 'runs can be kept in a file' }
@@ -126,15 +129,27 @@ async function checkSqlite({ root, store }: Examined): Promise<readonly Finding[
   if (file === undefined) return [driver];
   const folder = path.dirname(path.resolve(root, file));
   const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
-  return [
-    driver,
-    isThere
-      ? { check: 'store', state: 'ok', message: store ?? '' }
-      : {
-          ...{ check: 'store', state: 'error', message: `the folder of '${file}' does not exist` },
-          repair: `mkdir -p '${path.dirname(file)}'`,
-        },
-  ];
+  if (!isThere)
+    return [
+      driver,
+      {
+        ...{ check: 'store', state: 'error', message: `the folder of '${file}' does not exist` },
+        repair: `mkdir -p '${path.dirname(file)}'`,
+      },
+    ];
+  return fault === undefined ? [driver, await storeFinding(`sqlite:${path.resolve(root, file)}`)] : [driver];
+}
+
+async function storeFinding(name: string): Promise<Finding> {
+  const check = 'store';
+  try {
+    await (await openStore(name))?.read(() => {});
+    return { check, state: 'ok', message: name };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.problem !== 'missing') return { check, state: 'error', message: error.message };
+    return { check, state: 'ok', message: `${name}, which the first run creates` };
+  }
 }
 
 /** Classes of one copy are not known to another. */
@@ -167,6 +182,7 @@ function namesIn(folder: string): readonly string[] {
 /** The compilers, the configuration, the sources, and what was written of them. */
 async function checkProject({ root, configFile, fix }: Examined): Promise<readonly Finding[]> {
   const { planData, readUpstream } = await import('../../codegen/config.js');
+  const { configFileOf } = await import('../../codegen/config-file.js');
   const named = { root, ...defined({ configFile }) };
   const isData = (await planData(named)) !== undefined;
   const missing = isData ? [] : missingCompilers();
@@ -189,17 +205,64 @@ async function checkProject({ root, configFile, fix }: Examined): Promise<readon
   );
   return [
     compilers,
-    sourcesFinding(others),
+    ...(isData ? [] : await typeScriptFindings(named)),
+    sourcesFinding(others, (configFile ?? configFileOf(root)) !== undefined),
     ...(isData ? [] : [await registryFinding(stale, others.length > 0, named, fix)]),
     ...snapshots,
   ];
 }
 
-function sourcesFinding(errors: readonly Diagnostic[]): Finding {
+/** What `tsc` needs to build the project, so that Node.js loads what it writes. */
+async function typeScriptFindings(named: PlanOptions): Promise<readonly Finding[]> {
+  const { root } = named;
+  const check = 'typescript';
+  const { planCodegen } = await import('../../codegen/config.js');
+  const plan = (await planCodegen(named)).value;
+  if (plan === undefined) return [];
+  const warning = (message: string, repair: string): Finding => ({
+    ...{ check, state: 'warning', message, repair },
+  });
+  try {
+    createRequire(path.join(root, 'package.json')).resolve('typescript');
+  } catch {
+    return [
+      warning(
+        '`typescript` is not installed: `tsc` cannot build the project',
+        'npm install --save-dev typescript',
+      ),
+    ];
+  }
+  if (plan.tsconfig === undefined)
+    return [warning('there is no `tsconfig.json`: `tsc` cannot build the project', 'npx tsc --init')];
+  const { readCompilerOptions } = await import('../../codegen/source/tsconfig.js');
+  const { module: kind, noEmit } = readCompilerOptions(path.resolve(root, plan.tsconfig));
+  const { type } = manifestIn(root);
+  if (kind !== COMMON_JS || noEmit === true || type !== 'module')
+    return [{ check, state: 'ok', message: `${plan.tsconfig} fits package.json` }];
+  const message = `\`${plan.tsconfig}\` has "module": "CommonJS", and package.json "type": "module": Node.js does not load what \`tsc\` writes`;
+  return [{ check, state: 'error', message, repair: 'write "module": "NodeNext"' }];
+}
+
+/** `ModuleKind.CommonJS` of TypeScript. */
+const COMMON_JS = 1;
+
+function manifestIn(root: string): { readonly type?: unknown } {
+  try {
+    return JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+function sourcesFinding(errors: readonly Diagnostic[], isConfigured: boolean): Finding {
   const [first] = errors;
   const check = 'project';
-  if (first === undefined)
-    return { check, state: 'ok', message: 'the configuration and the workflows have no errors' };
+  if (first === undefined) {
+    const message = isConfigured
+      ? 'the configuration and the workflows have no errors'
+      : 'the workflows have no errors; there is no configuration, so that its defaults are used';
+    return { check, state: 'ok', message };
+  }
   const message = `${counted(errors.length, 'error')}, the first is ${first.code}: ${first.message}`;
   return { check, state: 'error', message, repair: 'npx stepwright check' };
 }
