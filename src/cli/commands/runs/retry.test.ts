@@ -136,6 +136,7 @@ test('a run that fails again is reopened again, and questions that ended with it
   expect(await on('retry', ref)).toMatchObject({ code: 0 });
   await vi.waitFor(() => expect(named('b')).toHaveLength(3), 10_000);
   await vi.waitFor(async () => expect(await shown(ref)).toMatchObject({ status: 'waiting' }), 10_000);
+  expect(await shown(ref)).not.toHaveProperty('ended_at');
   await store.answer('run-1', 'sure#1', true);
   expect(await shown(ref)).toMatchObject({ status: 'completed' });
   expect(named('a')).toHaveLength(1);

@@ -92,12 +92,14 @@ export class StoredRunReader {
     const { id, startedAt } = state.run;
     const { start, endAt } = runRowsIn(this.#loaded.hostRows);
     const { workflow_id: _, action: _one, actions, ...envelope } = this.envelope;
+    // The row of the end of a run stays when it is reopened.
+    const isOver = envelope.status !== 'running' && envelope.status !== 'waiting';
     return {
       run: runRef(id),
       ...envelope,
       ...defined({ owner: start?.owner }),
       started_at: new Date(startedAt).toISOString(),
-      ...(endAt === undefined ? {} : { ended_at: new Date(endAt).toISOString() }),
+      ...(endAt === undefined || !isOver ? {} : { ended_at: new Date(endAt).toISOString() }),
       ...shownArguments(state.input, this.#mask),
       entries: this.#loaded.seq,
       steps: this.#graph.nodes.map(({ id: step_id }) => ({
