@@ -124,6 +124,9 @@ function stateOf(run: AnyRun): string {
     ({ step, message }) => `\`${step}\`${message === undefined ? '' : ` (${message})`}`,
   );
   if (waits.length > 0) return `it waits for ${waits.join(', ')}`;
+  const open = run.calls.filter(({ result, failure }) => result === undefined && failure === undefined);
+  if (run.status === 'running' && open.length > 0)
+    return `it is running, since ${callsOf(open)} ${open.length === 1 ? 'has' : 'have'} not returned`;
   return run.status === 'completed' ? `it completed with ${shown(run.result)}` : `it is ${run.status}`;
 }
 

@@ -113,6 +113,7 @@ export class TestedRun<Result> {
   #state: RunState | undefined;
   #envelope: Envelope | undefined;
   #hasCrashed = false;
+  #isStopped = false;
   /** Names the run; those that it starts have other names. */
   #ref: string | undefined;
   /** Why the model of the test gave no value. */
@@ -216,7 +217,10 @@ export class TestedRun<Result> {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
+    const turn = this.#turn.then(() => {
+      if (this.#isStopped) throw new Error('The run was stopped: answer it, or let time pass, before stop()');
+      return work();
+    });
     this.#turn = turn.catch(() => {});
     return turn;
   }
@@ -230,8 +234,9 @@ export class TestedRun<Result> {
     throw new TypeError(withSuggestion(`${of} has no ${kind} '${name}'`, nearestName(name, names)));
   }
 
-  /** Stops the server of a run that is not over, with its hooks. */
+  /** Stops the server of a run that is not over, with its hooks. It takes no answer afterwards. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#process.server.stop();
   }
 
@@ -441,7 +446,7 @@ export class TestedRun<Result> {
       if (!answer.ok) throw refusal(answer.failure);
       this.#envelope = answer.envelope;
       if (this.#isOver) {
-        await this.stop();
+        await this.#process.server.stop();
         const { crashAt } = this.#options;
         if (crashAt !== undefined && !this.#hasCrashed)
           throw new Error(`The run is ${this.status} without a call of '${crashAt.tool}': it did not crash`);

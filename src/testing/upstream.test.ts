@@ -73,6 +73,7 @@ describe('doubles of upstream tools', () => {
 
   test('are of classes that call an upstream server', () => {
     expect(() => double(Own, () => {})).toThrow('Own is not a tool of an upstream server');
+    expect(() => double(undefined as never)).toThrow('undefined is not a tool of an upstream server');
   });
 });
 

@@ -49,12 +49,13 @@ export function double<Input, Output>(
   tool: UpstreamClass<Input, Output>,
   answer?: (input: Input) => Output | Promise<Output>,
 ): UpstreamDouble {
-  const metadata = readMetadata(tool);
+  const isClass = typeof tool === 'function';
+  const metadata = isClass ? readMetadata(tool) : undefined;
   const options = metadata?.kind === 'tool' ? metadata.options : {};
   const { upstream, outputSchema } = options as { upstream?: UpstreamReference; outputSchema?: JsonSchema };
   if (upstream === undefined)
     throw new TypeError(
-      `${tool.name} is not a tool of an upstream server: pass a class that \`stepwright pull\` has written`,
+      `${isClass ? tool.name : String(tool)} is not a tool of an upstream server: pass a class that \`stepwright pull\` has written`,
     );
   const wraps = isWrapped(outputSchema);
   return {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { NoteTask } from '../../examples/logseq/note-task.workflow.js';
 import { BookFlight } from '../../examples/travel/book-flight.workflow.js';
 import { registry } from '../../examples/travel/generated/travel.registry.js';
@@ -202,6 +202,12 @@ describe('testWorkflow', () => {
     expect(run.waiting).toMatchObject([{ step: 'who' }]);
     await expect(testWorkflow(undefined as never, BookFlight)).rejects.toThrow('The registry is undefined: ');
     await expect(testWorkflow(registry, undefined as never)).rejects.toThrow('The workflow is undefined: ');
+    await expect(testWorkflow({} as never, BookFlight)).rejects.toThrow('pass `registry` of a module');
+    for (const [wrong, text] of [
+      [3, '3'],
+      [{}, '{}'],
+    ] as const)
+      await expect(testWorkflow(registry, wrong as never)).rejects.toThrow(`The workflow is ${text}: pass`);
   });
 
   test('says what is wrong with a test', async () => {
@@ -259,6 +265,17 @@ describe('matchers', () => {
     expect(() => asserted.toHaveCalled('search_flights', { destination: 'Bergen' })).toThrow(
       'expected the run to call search_flights with {"destination":"Bergen"}: it called search_flights {',
     );
+  });
+
+  test('name a call that has not returned', async () => {
+    let now = 0;
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => (now += 100));
+    onTestFinished(() => time.mockRestore());
+    const tools = { search_flights: () => new Promise<never>(() => {}) };
+    const run = await testWorkflow(registry, BookFlight, { args, tools, otherTools: 'sample' });
+    expect(() => expectRun(run).toHaveCompleted()).toThrow(/it is running, since search_flights .* has not/);
+    await run.stop();
+    await expect(run.answer(true)).rejects.toThrow('The run was stopped');
   });
 
   test('extend `expect`, whose own matchers fit within them', async () => {

@@ -99,6 +99,14 @@ function checkOptions(registry: unknown, workflow: unknown, options: object): vo
       throw new TypeError(
         `The ${name} is ${value}: import it from its own module; modules that import each other see it too early`,
       );
+  if (typeof (registry as Partial<Registry>).registryVersion !== 'number')
+    throw new TypeError(
+      `The registry is not one, but a value of type ${typeof registry}: pass \`registry\` of a module that codegen wrote`,
+    );
+  if (typeof workflow !== 'string' && typeof workflow !== 'function')
+    throw new TypeError(
+      `The workflow is ${JSON.stringify(workflow)}: pass its class, its name in the registry, or a file`,
+    );
   const names = Object.keys(OPTIONS);
   for (const [name, value] of Object.entries(options)) {
     if (!names.includes(name))
