@@ -248,8 +248,8 @@ function writeInterpreter() {
 const MAP = '\n//# sourceMappingURL=data:application/json;base64,';
 
 /**
- * Bundles the interpreter for the SDK that is installed here, without comments. A map would name modules that users have not got:
- * it is empty, since the SDK requires one.
+ * Bundles the interpreter for the SDK that is installed here, without comments. The map that the SDK requires would name modules
+ * that users have not got: it has the lines of the file itself.
  *
  * @returns the packages that are part of it.
  */
@@ -261,9 +261,11 @@ async function writeScript() {
   const [, code, label, map] = /^(.*)(\n\/\/ stepwright [^\n]+)\n\/\/# \S+?base64,(\S+)\s*$/s.exec(text);
   const options = { target: 'es2022', charset: 'ascii', legalComments: 'none', lineLimit: 200 };
   const short = await transform(code, { minifyWhitespace: true, minifySyntax: true, ...options });
-  const empty = { version: 3, file: 'interpreter.js', sources: [], names: [], mappings: '' };
-  const emptyMap = Buffer.from(JSON.stringify(empty)).toString('base64');
-  await writeFile(file, `${short.code.trimEnd()}${label}${MAP}${emptyMap}`);
+  const lines = short.code.trimEnd();
+  const mappings = `AAAA${';AACA'.repeat(lines.split('\n').length - 1)}`;
+  const own = { version: 3, file: 'interpreter.js', sources: ['interpreter.js'], names: [], mappings };
+  const ownMap = Buffer.from(JSON.stringify(own)).toString('base64');
+  await writeFile(file, `${lines}${label}${MAP}${ownMap}`);
   const { sources } = JSON.parse(Buffer.from(map, 'base64').toString('utf8'));
   const names = sources.flatMap(
     (source) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ?? [],

@@ -35,9 +35,10 @@ test('the package has no maps: they would name sources that it does not have', {
       /^\/\/# sourceMappingURL=(?:data:.*base64,)?(.*)$/m.exec(readFileSync(path.join(dist, file), 'utf8')) ??
       [];
     if (map === undefined) return [];
-    // Temporal's SDK refuses an interpreter without a map: it has an empty one.
+    // Temporal's SDK refuses an interpreter without a map: it has one of its own lines.
     if (file !== 'temporal/interpreter.js') return [file];
-    return (JSON.parse(Buffer.from(map, 'base64').toString()) as { sources: string[] }).sources;
+    const { sources } = JSON.parse(Buffer.from(map, 'base64').toString()) as { sources: string[] };
+    return sources.filter((source) => source !== 'interpreter.js');
   });
   expect(named).toEqual([]);
   const licences = readFileSync(path.join(dist, 'LICENSES.txt'), 'utf8');

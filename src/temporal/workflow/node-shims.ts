@@ -32,3 +32,6 @@ function byteLength(text: string): number {
 }
 
 Object.assign(globalThis, { __stepwright: modules, Buffer: { byteLength } });
+
+// The SDK takes the stack of each promise, for a query of its own: ten frames are a fifth of the CPU time of a replay.
+Error.stackTraceLimit = 2;
