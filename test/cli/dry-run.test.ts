@@ -201,7 +201,7 @@ save: { id: 9, path: b }
     expect(touched()).toEqual([]);
   });
 
-  test('shows a failing path', () => {
+  nightlyTest('shows a failing path', () => {
     const file = stubs('{ "second": { "error": { "code": "E_FULL", "message": "full" } } }', 'stubs.json');
     const { code, out } = keep('--stubs', file);
     expect(code).toBe(1);
@@ -230,7 +230,7 @@ succeeded: {"left":{"id":0,"path":"stub"},"right":{"id":0,"path":"stub"}}
     ]);
   });
 
-  test('runs the workflows of the file in place of those that the registry has of it', () => {
+  nightlyTest('runs the workflows of the file in place of those that the registry has of it', () => {
     write('edited.yaml', REGISTERED.replace('as registered', 'as edited'));
     const edited = stepwright('run', 'edited.yaml', '--workflow', 'keeper', '--dry');
     expect(edited).toMatchObject({ code: 0, err: '', out: expect.stringContaining('{"text":"as edited"}') });

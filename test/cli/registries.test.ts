@@ -8,7 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { smoke } from '../nightly.js';
+import { nightlyTest, smoke } from '../nightly.js';
 import { type CliProject, cliProject } from './cli-project.fixture.js';
 
 const TOOLS = `import { Tool } from 'stepwright';
@@ -196,7 +196,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     });
   });
 
-  test('says what a run that fails leaves behind', () => {
+  nightlyTest('says what a run that fails leaves behind', () => {
     write('not-undone.yaml', NOT_UNDONE);
     const { code, err } = stepwright('run', 'not-undone.yaml', '--arg', 'from=3');
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('\nW_NOT_UNDONE: ') });
@@ -218,7 +218,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     [[], '`stepwright run` needs the name of a workflow'],
     [['count-twice', '--registry', 'registri'], 'there is no registry `registri`'],
   ];
-  test.each(smoke(wrongRuns, 2))('refuses %j', (args, text) => {
+  test.each(smoke(wrongRuns))('refuses %j', (args, text) => {
     const { code, out, err } = stepwright('run', ...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(text);
@@ -292,7 +292,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     await client.close();
   });
 
-  test('serves no workflows', async () => {
+  nightlyTest('serves no workflows', async () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     const args = [main, 'serve', '--no-workflows'];
     await client.connect(
@@ -311,7 +311,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     });
   });
 
-  test('warns once of tools that do not say what another call does', () => {
+  nightlyTest('warns once of tools that do not say what another call does', () => {
     const { err } = stepwright('serve', '--store', 'sqlite:serve.db');
     expect(err.match(/retrySafety: 'idempotent'/g)).toHaveLength(1);
   });

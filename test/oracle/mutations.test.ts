@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import type { Advance, Outstanding, RunState } from '../../src/runtime/engine/contract.js';
 import type { Event } from '../../src/runtime/engine/events.js';
+import { isNightly } from '../nightly.js';
 import { again, call, coalesce, equals, graph, lit, node, ref, scope, step, undoing } from './build.js';
 import { drive, ENGINE, type Engine } from './drive.js';
 import { tell } from './oracle.js';
@@ -147,8 +148,11 @@ function joinAs(rule: string, other: Parameters<Rules['join']>[0]): Partial<Rule
   return { join: (given, joined) => RULES.join(given === rule ? other : given, joined) };
 }
 
+/** Every third one in `npm test`: most of them are found after many graphs. */
+const someOf = <T>(all: readonly T[]): readonly T[] => all.filter((_, index) => isNightly || index % 3 === 0);
+
 describe('an engine would be caught that', () => {
-  test.each(wrongRules)('%s', { timeout: timeoutFor(GRAPHS) }, (_name, wrong) => {
+  test.each(someOf(wrongRules))('%s', { timeout: timeoutFor(GRAPHS) }, (_name, wrong) => {
     const rules = { ...RULES, ...wrong };
     expect(cases.some((each) => tellsOtherwise(each, rules))).toBe(true);
   });
@@ -235,7 +239,7 @@ const wrongEngines: readonly [string, Engine][] = [
 ];
 
 describe('its steps would give an engine away that', () => {
-  test.each(wrongEngines)('%s', { timeout: timeoutFor(GRAPHS) }, (_name, engine) => {
+  test.each(someOf(wrongEngines))('%s', { timeout: timeoutFor(GRAPHS) }, (_name, engine) => {
     expect(cases.slice(0, 200).some((each) => isCaught(engine, each))).toBe(true);
   });
 

@@ -258,7 +258,7 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect(summaries).toEqual(['asks', 'a: tool-a', 'a: undo-a']);
   });
 
-  test('terminates a run in the web page of Temporal: it is cancelled as it is', async () => {
+  nightlyTest('terminates a run in the web page of Temporal: it is cancelled as it is', async () => {
     const { id, ref } = await start(asking);
     await client.workflow.getHandle(workflowIdOf(id)).terminate();
     expect(await json('show', ref)).toMatchObject({ status: 'cancelled', actions: [] });

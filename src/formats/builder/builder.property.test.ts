@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { parsePath } from '../../graph/guidance.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
@@ -207,7 +208,7 @@ describe('every generated workflow', () => {
         expect(status).toBe('succeeded');
         expect(calls).toEqual(expectedCalls(steps));
       }),
-      { numRuns: 200 },
+      { numRuns: isNightly ? 200 : 60 },
     );
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as sqlite from '@photostructure/sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import { Random } from '../../../test/simulation/random.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { ask } from '../engine/constructs.fixture.js';
@@ -84,7 +85,7 @@ async function outcome(store: JournalRunStore, id: string): Promise<string> {
   }
 }
 
-test.each(Array.from({ length: 16 }, (_, seed) => seed))(
+test.each(Array.from({ length: isNightly ? 16 : 4 }, (_, seed) => seed))(
   'no run of a file with a page of random bytes (%i) is not found, or has other content',
   {
     timeout: 60_000,

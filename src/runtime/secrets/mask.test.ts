@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import type { JsonObject } from '../../graph/json.js';
 import { bodyText, jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
 import { maskedError, maskedThrown } from '../tools/exceptions.js';
@@ -49,7 +50,7 @@ describe('Mask', () => {
           );
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: isNightly ? 2_000 : 500 },
     );
   });
 
@@ -175,7 +176,7 @@ describe('Mask', () => {
           expect(mask.isEmpty).toBe(secrets.every((secret) => secret === ''));
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: isNightly ? 1_000 : 300 },
     );
   });
 

@@ -19,6 +19,7 @@ import {
   lit,
   step,
 } from '../../../src/runtime/engine/graph.fixture.js';
+import { smoke } from '../../nightly.js';
 import { startBrowser } from './browser.js';
 
 const HOSTILE = `</script><img src=x onerror="window.hacked=1">'"<!--&amp;\u2028\u0007`;
@@ -306,7 +307,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     ),
   };
 
-  for (const width of [375, 1_280])
+  for (const width of smoke([375, 1_280]))
     test(`is legible without scrolling sideways at ${width} px, with a legend`, async () => {
       if (browser === undefined) return;
       await page.setViewportSize({ width, height: 800 });

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { fetchHandler, nodeHandler } from 'stepwright/runtime';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { smoke } from '../../nightly.js';
 import { desk } from '../composite/fixture/registry.js';
 import { ask, lit, returns, step, workflow } from '../composite/fixture/workflows.js';
 import { freshCall } from '../composite/http.js';
@@ -198,11 +199,12 @@ describe('the page of a question in a browser', { timeout: 120_000 }, async () =
     });
   });
 
-  test.each([
-    ['on a phone', { viewport: { width: 375, height: 700 } }],
+  const looks = [
     ['in the dark', { viewport: { width: 375, height: 700 }, colorScheme: 'dark' }],
+    ['on a phone', { viewport: { width: 375, height: 700 } }],
     ['on a desk', { viewport: { width: 1_200, height: 900 } }],
-  ] as const)('is legible %s', async (_name, options) => {
+  ] as const;
+  test.each(smoke(looks))('is legible %s', async (_name, options) => {
     if (browser === undefined) return;
     for (const name of ['pay', 'order']) {
       const { page } = await opened(name, { ...options, javaScriptEnabled: true });

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage } from '../../built-package.js';
 import type { CompiledPrograms } from '../../compiled-programs.js';
+import { smoke } from '../../nightly.js';
 import { callOf, failureIn, textIn } from '../composite/client.js';
 import { compileServer, start, startHttp, TRANSPORTS } from './server-process.js';
 
@@ -67,7 +68,7 @@ test('an error that cannot be written, since nothing reads stderr any more, caus
   expect(await output).toBe('ready 1');
 }, 120_000);
 
-describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (transport) => {
+describe.each(smoke(TRANSPORTS))('a server process over %s', { timeout: 120_000 }, (transport) => {
   test('serves on when a tool throws in a timer and leaves a rejection behind', async () => {
     const server = await start(transport, programs, LONG_MS);
     const client = await server.client();

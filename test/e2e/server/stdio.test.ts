@@ -5,6 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
+import { smoke } from '../../nightly.js';
 import { textOf, textsOf } from './connected.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -176,23 +177,26 @@ describe('a server program over stdio', () => {
     expect(child.stderr()).toBe('');
   });
 
-  test.each(['stdin', 'SIGTERM', 'SIGINT'] as const)('ends on %s, with a call in flight', async (how) => {
-    const child = spawned('held');
-    child.process.stdin?.write(initialize);
-    await says(child, '"serverInfo"');
-    child.process.stdin?.write(hang);
-    child.process.stdin?.write(message({ id: 3, method: 'ping' }));
-    await says(child, '"id":3');
-    if (how === 'stdin') child.process.stdin?.end();
-    else child.process.kill(how);
-    expect(await child.ended).toStrictEqual([0, null]);
-    expect(child.stderr()).toBe(
-      how === 'stdin'
-        ? 'the client hung up: 1 request was still in flight and aborted\n'
-        : 'the server is being stopped: 1 request in flight may take 1 ms to finish\n' +
-            'the server was stopped: cancelled 1 request and 0 runs that were not over\n',
-    );
-  });
+  test.each(smoke(['stdin', 'SIGTERM', 'SIGINT'] as const, 2))(
+    'ends on %s, with a call in flight',
+    async (how) => {
+      const child = spawned('held');
+      child.process.stdin?.write(initialize);
+      await says(child, '"serverInfo"');
+      child.process.stdin?.write(hang);
+      child.process.stdin?.write(message({ id: 3, method: 'ping' }));
+      await says(child, '"id":3');
+      if (how === 'stdin') child.process.stdin?.end();
+      else child.process.kill(how);
+      expect(await child.ended).toStrictEqual([0, null]);
+      expect(child.stderr()).toBe(
+        how === 'stdin'
+          ? 'the client hung up: 1 request was still in flight and aborted\n'
+          : 'the server is being stopped: 1 request in flight may take 1 ms to finish\n' +
+              'the server was stopped: cancelled 1 request and 0 runs that were not over\n',
+      );
+    },
+  );
 
   test('ends without a word when the client no longer reads', async () => {
     const child = spawned();

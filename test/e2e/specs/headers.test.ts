@@ -1,5 +1,6 @@
 import type { HttpSettings } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
+import { nightlyTest } from '../../nightly.js';
 import { callOf, runIn } from '../composite/client.js';
 import { listening, sessionOf, tokenOf } from '../composite/http.js';
 import { ask, folderWith, repeat, serverWith, workflowTools } from './fixture.js';
@@ -166,14 +167,14 @@ describe('an address of workflows', () => {
     expect(site.requests).toEqual([]);
   });
 
-  test('may be used with a profile', async () => {
+  nightlyTest('may be used with a profile', async () => {
     const { url, address } = await serving(repeat('twice'), { profiles: { a: { workflows: ['greet'] } } });
     const { body } = await sent(new URL(`${url.href}/a`), { 'X-Workflow-URL': address });
     expect(workflowTools(body.result as never)).toEqual(['w_greet', 'w_twice']);
   });
 });
 
-test('an address of resources is described, and not offered', async () => {
+nightlyTest('an address of resources is described, and not offered', async () => {
   const { url, address } = await serving(repeat('twice'));
   const { client } = await sessionOf(url, { headers: { 'X-Workflow-Resources': address } });
   const { resources } = await client.listResources();

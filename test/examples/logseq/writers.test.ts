@@ -36,7 +36,7 @@ test('a writer killed at any moment takes no acknowledged task with it, and leav
 }, async () => {
   const folder = await temporaryGraph({ 'pages/Website.md': '' });
   // How many acknowledgements each life of a writer sees before it is killed.
-  const lives = fc.sample(fc.integer({ min: 1, max: WRITES / 4 }), { seed: 9, numRuns: 16 });
+  const lives = fc.sample(fc.integer({ min: 1, max: WRITES / 4 }), { seed: 9, numRuns: isNightly ? 16 : 6 });
   const write = async (name: string): Promise<number> => {
     let kills = 0;
     let next = 1;

@@ -173,7 +173,7 @@ describe('the edits of diagnostics', () => {
         expect(identity).toBeDefined();
         expect(await identityOf(await repaired(text))).toBe(identity);
       }),
-      { numRuns: 100 },
+      { numRuns: isNightly ? 100 : 30 },
     );
   });
 });
