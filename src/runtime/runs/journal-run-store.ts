@@ -315,17 +315,15 @@ export class JournalRunStore implements RunStore {
   }
 
   async #load(): Promise<Opened> {
-    const [{ StoredRun }, { awaitStep, statusOf }, { idleRunsOf }, { storeClock }, { journal, close }] =
-      await Promise.all([
-        import('./stored-run.js'),
-        import('./child-request.js'),
-        import('./idle-runs.js'),
-        import('./run/clock.js'),
-        this.#source.open({
-          questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
-          expired: (run) => this.#forget(run),
-        }),
-      ]);
+    // One after the other: jest cannot link two modules at once that import a third.
+    const { StoredRun } = await import('./stored-run.js');
+    const { awaitStep, statusOf } = await import('./child-request.js');
+    const { idleRunsOf } = await import('./idle-runs.js');
+    const { storeClock } = await import('./run/clock.js');
+    const { journal, close } = await this.#source.open({
+      questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
+      expired: (run) => this.#forget(run),
+    });
     const { clock = storeClock() } = this.#options;
     const idle = idleRunsOf(clock, this.#limits);
     const onEnd: StoreParts['onEnd'] = ({ id, endedAt = 0 }) => {
