@@ -3,6 +3,7 @@ import { CallMask } from '../runtime/secrets/call-mask.js';
 import { toolContextOf } from '../runtime/tools/tool-context.js';
 
 export { expectRun, type MatcherResult, matchers, type RunMatchers } from './matchers.js';
+export { projectRegistry } from './project-registry.js';
 export type { Crash, ScriptedAnswer, ScriptedRun, TestedCall, TestedRun, TestedWait } from './tested-run.js';
 export type { OtherTools, ToolStubs } from './tool-stubs.js';
 export {

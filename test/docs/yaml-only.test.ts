@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -87,6 +88,14 @@ test('the page leads from an empty folder to an answer, a fault and a chart', { 
   expect(listed?.out).toContain('    add-note: Adds a line to the inbox');
   expect(outline?.out).toContain('- write: call files_write_file\n');
   expect(dry).toMatchObject({ code: 0 });
+
+  const [record, repeat] = commandsOf('Test it');
+  expect(type(record)).toMatchObject({ code: 0 });
+  project.write('add-note.test.mjs', named('add-note.test.mjs'));
+  const [node, ...args] = wordsOf(repeat ?? '') ?? [];
+  expect(node).toBe('node');
+  const tested = spawnSync(process.execPath, args, { cwd: project.root, encoding: 'utf8' });
+  expect(tested.stdout).toContain('# pass 1\n');
 
   // The snapshot of the template is that of the version which its configuration names.
   expect(typed('Add a server')).toMatchObject([{ code: 0, out: 'src/upstream/files.json is current\n' }]);
