@@ -1,3 +1,4 @@
+import { describeAnswerers } from '../graph/answerers.js';
 import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { times } from '../graph/kinds/descriptor.js';
@@ -40,6 +41,17 @@ export function describeAttempts({ retry, timeoutMs }: Node): string[] {
   return [
     ...(retry === undefined ? [] : [`tried: ${describeRetry(retry)}`]),
     ...(timeoutMs === undefined ? [] : [`time limit: ${durationText(timeoutMs)}${each}`]),
+  ];
+}
+
+/** Who answers a question, and its reminder: `answered by: the owner of the run`, `reminder: after 1 day`. */
+export function describeAnswering(node: Node): string[] {
+  if (node.kind !== 'ask') return [];
+  const { answerBy, remindAfterMs, escalateTo } = node;
+  const also = escalateTo === undefined ? '' : `, then also for ${describeAnswerers(escalateTo)}`;
+  return [
+    ...(answerBy === undefined ? [] : [`answered by: ${describeAnswerers(answerBy)}`]),
+    ...(remindAfterMs === undefined ? [] : [`reminder: after ${durationText(remindAfterMs)}${also}`]),
   ];
 }
 

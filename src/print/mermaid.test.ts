@@ -1,6 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { label } from './mermaid.js';
+import { ask } from '../runtime/engine/constructs.fixture.js';
+import { chain, graph } from '../runtime/engine/graph.fixture.js';
+import { chartOf } from './chart/chart.js';
+import { label, printMermaid } from './mermaid.js';
+import { printText } from './text.js';
+
+test('a question has its answerers and its reminder in each form', () => {
+  const lead = { kind: 'role', role: 'lead' } as const;
+  const sure = ask('sure', 'confirm', {
+    ...{ answerBy: [lead], remindAfterMs: 86_400_000, escalateTo: [{ kind: 'owner' }] },
+  });
+  const asking = graph(chain(sure));
+  const lines = [
+    "answered by: a caller with the role 'lead'",
+    'reminder: after 1 day, then also for the owner of the run',
+  ];
+  const drawn = [printText(asking), printMermaid(asking), JSON.stringify(chartOf(asking))];
+  for (const text of drawn) for (const line of lines) expect(text).toContain(line);
+});
 
 describe('a label of Mermaid', () => {
   test.each([

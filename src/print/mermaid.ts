@@ -8,6 +8,7 @@ import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { runsAfterSkip } from '../plan/reachability.js';
 import {
+  describeAnswering,
   describeAttempts,
   describeFallback,
   describeJoin,
@@ -120,6 +121,7 @@ function describeUnusual(planned: PlannedNode): string[] {
   return [
     ...(join === undefined ? [] : [`after: ${join}`]),
     ...describeOwnResources(planned.node),
+    ...describeAnswering(planned.node),
     ...describeAttempts(planned.node),
     ...describeFallback(planned.node),
   ];

@@ -7,6 +7,7 @@ import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan } from '../plan/plan.js';
 import {
+  describeAnswering,
   describeAttempts,
   describeFallback,
   describeJoin,
@@ -139,6 +140,7 @@ function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
     ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
     ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
     ...(node.writes === undefined ? [] : [`writes: ${node.writes}`]),
+    ...describeAnswering(node),
     ...describeAttempts(node),
     ...describeFallback(node),
     ...(fallback === undefined ? [] : [`on failure: go to ${fallback}`]),

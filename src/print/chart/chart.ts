@@ -7,6 +7,7 @@ import { planOf } from '../../plan/compile.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 import { runsAfterSkip } from '../../plan/reachability.js';
 import {
+  describeAnswering,
   describeAttempts,
   describeFallback,
   describeJoin,
@@ -142,6 +143,7 @@ function boxOf(planned: PlannedNode, drawing: Drawing): ChartBox {
     describeNode(node),
     ...(node.when === undefined ? [] : [`if ${printExpr(node.when)}`]),
     ...(join === undefined ? [] : [`after: ${join}`]),
+    ...describeAnswering(node),
     ...describeAttempts(node),
     ...describeFallback(node),
     ...(node.kind === 'compensate'
