@@ -322,7 +322,9 @@ export class TemporalRunStore implements RunStore {
     const isLost = signal.reason instanceof ConnectionClosed || this.#ending.signal.aborted;
     if (waiter.cancels === true && !isLost) {
       const how = { reason: abortReason(signal) };
-      await this.#request(id, 'cancel_workflow', { ...remote(caller, id, waiter), how });
+      const cancel = () => this.#request(id, 'cancel_workflow', { ...remote(caller, id, waiter), how });
+      // The run may not have started yet.
+      if ((await cancel()) === undefined) await response.then(cancel);
     }
     const shown = await this.#look(caller, id, false);
     return shown.ok ? shown : response;

@@ -209,6 +209,16 @@ export function runStoreContract(
         await ada.cancel(id);
       });
 
+      test('is cancelled by a request that is cancelled at once', async () => {
+        const ada = client();
+        const aborting = new AbortController();
+        const waiter = ada.waiter({ answerMs: 500, cancels: true, request: { signal: aborting.signal } });
+        const run = { owner: ada.owner, graph: graph(chain(call('hangs'))), input: {} };
+        const response = ada.store.start(run, waiter);
+        aborting.abort(new Error('enough'));
+        expect(await response).toMatchObject({ ok: true, envelope: { status: 'cancelled' } });
+      });
+
       test('waits for a time, and continues by itself', async () => {
         const ada = client();
         const nap = graph(chain(wait('nap', { durationMs: lit(2_000) }), done('out', lit('rested'))));
