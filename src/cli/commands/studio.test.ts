@@ -8,6 +8,7 @@ import type { ReadRun, StoredHead, StoreReader } from '../../runtime/runs/store/
 import { ada, never } from '../../runtime/runs/store.fixture.js';
 import { definitionsOf } from '../../runtime/server/definitions.js';
 import type { StepwrightServer } from '../../runtime/server/stepwright-server.js';
+import { trustRegistry } from '../../runtime/server/verify-sources.js';
 import { dataRegistry } from '../../runtime/tools/data-registry.js';
 import { runRef } from '../../runtime/tools/port.js';
 import { localAccess } from '../../studio/access.js';
@@ -223,6 +224,13 @@ describe('a page for callers of a server', () => {
     expect(compared).toMatch(/<del>− .*the old value/);
     expect(compared).toMatch(/<ins>\+ .*sure/);
     expect(await page(`?from=other&to=${now}`)).toContain('The latest runs have no definition other');
+  });
+
+  test('does not verify a registry again that its process trusts', () => {
+    const registry = { ...dataRegistry({ tools: [], graphs: [asking] }), checksum: 'another' };
+    expect(() => definitionsOf(registry, {})).toThrow('its checksum does not match');
+    trustRegistry(registry);
+    expect(definitionsOf(registry, {}).workflows.has('asking')).toBe(true);
   });
 
   test('is not served to other machines without authentication', async () => {

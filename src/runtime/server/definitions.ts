@@ -2,12 +2,13 @@ import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
 import { type Capability, missingIn } from '../tools/capabilities.js';
 import type { UntypedFactories } from '../tools/instances.js';
-import { type Registry, verifyRegistry } from '../tools/registry.js';
+import type { Registry } from '../tools/registry.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import { register } from './catalogue/registration.js';
 import { type ServedWorkflow, servedWorkflows } from './composite/served-workflows.js';
 import { resolveSettings, type ServerSettings } from './options.js';
 import { RegistrationError } from './registrations.js';
+import { verifyOnce } from './verify-sources.js';
 
 /** The workflows that a server of a registry runs, without a server. */
 export interface Definitions {
@@ -25,7 +26,7 @@ export interface Definitions {
  * @throws StaleRegistryError, RegistrationError as `createServer` does.
  */
 export function definitionsOf(registry: Registry, options: ServerSettings & UntypedFactories): Definitions {
-  verifyRegistry(registry);
+  verifyOnce(registry);
   const settings = resolveSettings(options);
   const schemas = new SchemaCompiler();
   const { workflows: built, functions } = register(registry, settings, schemas);

@@ -21,6 +21,11 @@ export function trustRegistry(registry: Registry): void {
   verified.add(registry);
 }
 
+/** As `verifyRegistry`, unless this process has verified the registry, or trusts it. */
+export function verifyOnce(registry: Registry): void {
+  if (!verified.has(registry)) verifyRegistry(registry);
+}
+
 /**
  * Compares a registry with its classes (see `verifyRegistry`) and with the sources that it was made from: a step that was
  * edited would run as it was before.
