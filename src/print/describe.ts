@@ -44,15 +44,12 @@ export function describeAttempts({ retry, timeoutMs }: Node): string[] {
   ];
 }
 
-/** Who answers a question, and its reminder: `answered by: the owner of the run`, `reminder: after 1 day`. */
-export function describeAnswering(node: Node): string[] {
-  if (node.kind !== 'ask') return [];
-  const { answerBy, remindAfterMs, escalateTo } = node;
+/** The reminder of a question: `reminder: after 1 day, then also for a caller with the role 'lead'`. */
+export function describeReminder(node: Node): string[] {
+  if (node.kind !== 'ask' || node.remindAfterMs === undefined) return [];
+  const { remindAfterMs, escalateTo } = node;
   const also = escalateTo === undefined ? '' : `, then also for ${describeAnswerers(escalateTo)}`;
-  return [
-    ...(answerBy === undefined ? [] : [`answered by: ${describeAnswerers(answerBy)}`]),
-    ...(remindAfterMs === undefined ? [] : [`reminder: after ${durationText(remindAfterMs)}${also}`]),
-  ];
+  return [`reminder: after ${durationText(remindAfterMs)}${also}`];
 }
 
 /** `at most 3 attempts, 200 ms apart (exponential, at most 5 min)`, without a cap that is the default. */

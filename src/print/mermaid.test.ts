@@ -6,18 +6,11 @@ import { chartOf } from './chart/chart.js';
 import { label, printMermaid } from './mermaid.js';
 import { printText } from './text.js';
 
-test('a question has its answerers and its reminder in each form', () => {
-  const lead = { kind: 'role', role: 'lead' } as const;
-  const sure = ask('sure', 'confirm', {
-    ...{ answerBy: [lead], remindAfterMs: 86_400_000, escalateTo: [{ kind: 'owner' }] },
-  });
-  const asking = graph(chain(sure));
-  const lines = [
-    "answered by: a caller with the role 'lead'",
-    'reminder: after 1 day, then also for the owner of the run',
-  ];
-  const drawn = [printText(asking), printMermaid(asking), JSON.stringify(chartOf(asking))];
-  for (const text of drawn) for (const line of lines) expect(text).toContain(line);
+test('a question has its reminder in each form', () => {
+  const reminder = { remindAfterMs: 86_400_000, escalateTo: [{ kind: 'owner' }] } as const;
+  const asking = graph(chain(ask('sure', 'confirm', reminder)));
+  for (const text of [printText(asking), printMermaid(asking), JSON.stringify(chartOf(asking))])
+    expect(text).toContain('reminder: after 1 day, then also for the owner of the run');
 });
 
 describe('a label of Mermaid', () => {

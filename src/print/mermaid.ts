@@ -8,12 +8,12 @@ import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { runsAfterSkip } from '../plan/reachability.js';
 import {
-  describeAnswering,
   describeAttempts,
   describeFallback,
   describeJoin,
   describeNode,
   describeOwnResources,
+  describeReminder,
   describeUndoing,
   describeValue,
   follows,
@@ -121,7 +121,7 @@ function describeUnusual(planned: PlannedNode): string[] {
   return [
     ...(join === undefined ? [] : [`after: ${join}`]),
     ...describeOwnResources(planned.node),
-    ...describeAnswering(planned.node),
+    ...describeReminder(planned.node),
     ...describeAttempts(planned.node),
     ...describeFallback(planned.node),
   ];

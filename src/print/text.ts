@@ -7,12 +7,12 @@ import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan } from '../plan/plan.js';
 import {
-  describeAnswering,
   describeAttempts,
   describeFallback,
   describeJoin,
   describeNode,
   describeOwnResources,
+  describeReminder,
   describeRetry,
   describeUndoing,
   describeValue,
@@ -140,7 +140,7 @@ function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
     ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
     ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
     ...(node.writes === undefined ? [] : [`writes: ${node.writes}`]),
-    ...describeAnswering(node),
+    ...describeReminder(node),
     ...describeAttempts(node),
     ...describeFallback(node),
     ...(fallback === undefined ? [] : [`on failure: go to ${fallback}`]),

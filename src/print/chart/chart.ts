@@ -7,11 +7,11 @@ import { planOf } from '../../plan/compile.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 import { runsAfterSkip } from '../../plan/reachability.js';
 import {
-  describeAnswering,
   describeAttempts,
   describeFallback,
   describeJoin,
   describeNode,
+  describeReminder,
   describeUndoing,
   describeValue,
   follows,
@@ -143,7 +143,7 @@ function boxOf(planned: PlannedNode, drawing: Drawing): ChartBox {
     describeNode(node),
     ...(node.when === undefined ? [] : [`if ${printExpr(node.when)}`]),
     ...(join === undefined ? [] : [`after: ${join}`]),
-    ...describeAnswering(node),
+    ...describeReminder(node),
     ...describeAttempts(node),
     ...describeFallback(node),
     ...(node.kind === 'compensate'
