@@ -49,7 +49,7 @@ pre+h2,p+h2,ul+h2,details+h2{margin-top:20px}
 .ask{font-size:17px;font-weight:600;white-space:pre-line}
 form{display:flex;flex-wrap:wrap;gap:10px;align-items:end}
 form p{flex:1 0 100%;margin:0}
-label{display:grid;gap:4px;font-size:13px;font-weight:600;color:var(--mute);min-width:0}
+label{display:grid;grid-template-columns:minmax(0,auto);max-width:100%;gap:4px;font-size:13px;font-weight:600;color:var(--mute);min-width:0}
 label.check{display:flex;align-items:center;gap:8px;min-height:40px}
 input,select,textarea,button{font:inherit;font-size:15px;font-weight:400;color:var(--text);background:var(--sheet);border:1px solid var(--edge);border-radius:8px;padding:7px 12px;min-height:40px;max-width:100%}
 textarea{width:min(36em,100%);resize:vertical}
@@ -109,6 +109,7 @@ details>summary h2{display:inline}
 .log .value{min-width:14em;width:100%}
 .sheet th{width:1%;white-space:nowrap;padding-right:24px}
 .diff{max-height:initial}
+form+.diff,form+.notice{margin-top:12px}
 p del{text-decoration:initial}
 p ins{text-decoration:initial}
 .diff ins{background:var(--ok-b);text-decoration:initial}
