@@ -143,3 +143,6 @@ export function picture(
   });
   return html`<div class="graph" tabindex="0" role="group" aria-label="${label}">${new Html(parts.join(''))}</div>${new Html(printLegend([chart], options.states))}`;
 }
+
+/** The most characters of a reason, in its field and on arrival. */
+export const MOST_REASON_CHARS = 500;

@@ -10,7 +10,8 @@ import {
   undecidedSteps,
 } from '../runtime/runs/operate/store-operator.js';
 import type { StudioUser } from './access.js';
-import { type FormOutcome, MOST_REASON_CHARS, type RunPageOptions } from './run-page.js';
+import { MOST_REASON_CHARS } from './html.js';
+import type { FormOutcome, RunPageOptions } from './run-page.js';
 import type { OpenRun } from './run-source.js';
 
 /** What a form of the page of a run has sent. */

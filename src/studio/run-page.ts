@@ -7,7 +7,18 @@ import { shownStates } from '../print/chart/page.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
 import { needText } from '../print/runs.js';
-import { Html, html, json, members, type Part, picture, status, time, type View } from './html.js';
+import {
+  Html,
+  html,
+  json,
+  MOST_REASON_CHARS,
+  members,
+  type Part,
+  picture,
+  status,
+  time,
+  type View,
+} from './html.js';
 import { MOST_EVENTS, type OpenRun } from './run-source.js';
 
 /** What a page says of the last form that it has sent. */
@@ -32,8 +43,6 @@ export interface RunPageOptions extends FormOutcome {
   readonly version: string;
 }
 
-/** The most characters of a reason. */
-export const MOST_REASON_CHARS = 500;
 const REASON = html`<label>Reason <input name="reason" required autocomplete="off" maxlength="${MOST_REASON_CHARS}"></label>`;
 
 type RunView = OpenRun['shown']['view'];

@@ -2,9 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../graph/defined.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
 import { readStoredRun, type StoredRunReader } from '../runtime/runs/operate/stored-view.js';
-import type { ListedRow, ReadRun, StoredRuns } from '../runtime/runs/store/reader.js';
+import type { ListedRow, ReadRun, StoreReader } from '../runtime/runs/store/reader.js';
 import { StoreError, UnreadableRunError } from '../runtime/runs/store/store-error.js';
 import { runRef } from '../runtime/tools/port.js';
+
+/** What the pages read of a store. */
+export type StoredRuns = Omit<StoreReader, 'countExpired' | 'check' | 'metrics'>;
 
 /** Which runs a page lists. */
 export interface RunQuery {

@@ -233,8 +233,8 @@ class Visit {
       const [from, to] = ['from', 'to'].map((each) => searchParams.get(each) ?? undefined);
       return runs.read(async (reader) => {
         const fates = await fatesOf(name, reader, fateOf);
-        const known = await knownDefinitions(definition, reader);
-        return this.#page(changeView(definition, { fates, known, from, to }));
+        const recorded = await knownDefinitions(definition, reader);
+        return this.#page(changeView(definition, { fates, definitions: recorded, from, to }));
       });
     }
     const options = { formKey, canStart: definition.project.server !== undefined };

@@ -84,7 +84,7 @@ function dryRunReport(report: Parameters<typeof dryRunText>[0]): Html {
 /** What the page of the changes of a workflow shows. */
 interface ChangePageOptions {
   readonly fates: readonly RunFate[];
-  readonly known: ReadonlyMap<string, KnownDefinition>;
+  readonly definitions: ReadonlyMap<string, KnownDefinition>;
   /** The hashes of the definitions to compare. Missing: those of open runs alone are compared. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -123,14 +123,14 @@ export function changeView(definition: ServedDefinition, options: ChangePageOpti
 /** A choice of two definitions, and how they differ. */
 function comparisonOf(
   { graph: { name }, hash }: ServedDefinition,
-  { known, from, to }: ChangePageOptions,
+  { definitions, from, to }: ChangePageOptions,
 ): readonly Part[] {
-  if (known.size < 2) return [];
-  const [latest] = [...known.keys()].filter((each) => each !== hash);
+  if (definitions.size < 2) return [];
+  const [latest] = [...definitions.keys()].filter((each) => each !== hash);
   const select = (label: string, field: string, chosen: string | undefined): Html =>
-    html`<label>${label} <select name="${field}">${[...known].map(([each, { run }]) => html`<option value="${each}"${each === chosen && new Html(' selected')}>${run === undefined ? 'the workflow as it is now' : `run ${run.ref} of ${new Date(run.startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`}</option>`)}</select></label>`;
-  const [old, now] = [known.get(from ?? ''), known.get(to ?? '')];
-  const missing = [from, to].filter((each) => each !== undefined && !known.has(each));
+    html`<label>${label} <select name="${field}">${[...definitions].map(([each, { run }]) => html`<option value="${each}"${each === chosen && new Html(' selected')}>${run === undefined ? 'the workflow as it is now' : `run ${run.ref} of ${new Date(run.startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`}</option>`)}</select></label>`;
+  const [old, now] = [definitions.get(from ?? ''), definitions.get(to ?? '')];
+  const missing = [from, to].filter((each) => each !== undefined && !definitions.has(each));
   const content = html`<div class="sheet"><h2>Compare two definitions</h2><form method="get" action="/workflows/${encodeURIComponent(name)}/change">${select('From', 'from', from ?? latest)}${select('To', 'to', to ?? hash)}<button>Compare</button></form>${missing.length > 0 && html`<p class="notice" role="alert">The latest runs have no definition ${missing.join(' and ')}.</p>`}${old !== undefined && now !== undefined && comparison(old.graph, now.graph)}</div>`;
   return [{ id: 'compare', content }];
 }

@@ -6,12 +6,13 @@ import type { ChartTool } from '../print/chart/chart.js';
 import { type DryRunReport, dryRun } from '../runtime/runs/operate/dry-run.js';
 import { missingStubs, readStubs } from '../runtime/runs/operate/stubs.js';
 import { noProgress } from '../runtime/runs/request.js';
-import { openRuns, type StoredHead, type StoredRuns } from '../runtime/runs/store/reader.js';
+import { openRuns, type StoredHead } from '../runtime/runs/store/reader.js';
 import { readArguments } from '../runtime/server/catalogue/arguments.js';
 import type { Definitions } from '../runtime/server/definitions.js';
 import type { StepwrightServer } from '../runtime/server/stepwright-server.js';
 import { runRef } from '../runtime/tools/port.js';
 import type { StudioUser } from './access.js';
+import type { StoredRuns } from './run-source.js';
 
 /** The workflows of a registry. */
 export interface StudioProject {
@@ -126,13 +127,13 @@ export async function knownDefinitions(
   { graph, hash }: ServedDefinition,
   reader: StoredRuns,
 ): Promise<ReadonlyMap<string, KnownDefinition>> {
-  const known = new Map<string, KnownDefinition>([[hash, { graph }]]);
+  const definitions = new Map<string, KnownDefinition>([[hash, { graph }]]);
   for (const { ref, startedAt } of await reader.list({ workflow: graph.name, limit: MOST_RUNS })) {
     const [head] = await reader.find(ref);
-    const read = head === undefined || known.has(head.graph) ? undefined : await reader.read(head);
-    if (read !== undefined) known.set(read.head.graph, { graph: read.graph, run: { ref, startedAt } });
+    const read = head === undefined || definitions.has(head.graph) ? undefined : await reader.read(head);
+    if (read !== undefined) definitions.set(read.head.graph, { graph: read.graph, run: { ref, startedAt } });
   }
-  return known;
+  return definitions;
 }
 
 /** What becomes of the open runs of a workflow, up to a limit. */

@@ -5,7 +5,7 @@ import type { Mapping, MappingFault } from '../../../runtime/engine/migration/mi
 import type { MoveTarget } from '../../../runtime/runs/operate/move-run.js';
 import type { MigrationOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { readStoredRun } from '../../../runtime/runs/operate/stored-view.js';
-import { openRuns, type StoredHead, type StoredRuns } from '../../../runtime/runs/store/reader.js';
+import { openRuns, type StoredHead, type StoreReader } from '../../../runtime/runs/store/reader.js';
 import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
 import { capabilityText, missingIn } from '../../../runtime/tools/capabilities.js';
 import { runRef } from '../../../runtime/tools/port.js';
@@ -268,7 +268,7 @@ interface GateOutcome extends JsonObject {
 
 interface Deploy {
   readonly store: StoreOperator;
-  readonly reader: StoredRuns;
+  readonly reader: Pick<StoreReader, 'list' | 'find' | 'read'>;
   readonly definitions: readonly Definitions[];
 }
 

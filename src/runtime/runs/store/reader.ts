@@ -5,10 +5,9 @@ import type { Capability } from '../../tools/capabilities.js';
 import type { InboxItem, LoadedRun, Retention } from './journal.js';
 
 /**
- * Reads the runs of a store without changing it. Servers go on meanwhile. A store on a server answers later, and a file at
- * once.
+ * Reads a store without changing it. Servers go on meanwhile. A store on a server answers later, and a file at once.
  */
-export interface StoredRuns {
+export interface StoreReader {
   /** Lists runs, the latest first. */
   list(filter: RunFilter): Later<readonly ListedRow[]>;
   /** The runs that a name may refer to: the `ref` of a run, or its id. */
@@ -19,10 +18,6 @@ export interface StoredRuns {
   entries(run: StoredHead, from: number, most: number): Later<readonly StoredEntry[]>;
   /** Calls back when the store may have changed, also too often. Returns what ends that. */
   watch(onChange: () => void): () => void;
-}
-
-/** Reads what operators see of a store. */
-export interface StoreReader extends StoredRuns {
   /** How many runs would not stay. */
   countExpired(retention: Retention): Later<number>;
   check(): Later<StoreCheck>;
@@ -167,7 +162,10 @@ export interface StoreMetrics {
 const PAGE = 200;
 
 /** All open runs, or those of a workflow, a page at a time. */
-export async function* openRuns(reader: StoredRuns, workflow?: string): AsyncGenerator<StoredHead> {
+export async function* openRuns(
+  reader: Pick<StoreReader, 'list' | 'find'>,
+  workflow?: string,
+): AsyncGenerator<StoredHead> {
   const numbers = new Set<number>();
   for (const state of ['running', 'waiting', 'paused'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
