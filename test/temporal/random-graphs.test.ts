@@ -54,15 +54,15 @@ interface Variant {
 }
 
 const variants: Readonly<Record<string, Variant>> = {
-  'in one workflow': { first: 0, count: isNightly ? 15_000 : 60, options: {} },
+  'in one workflow': { first: 0, count: isNightly ? 15_000 : 175, options: {} },
   // Nearly each workflow task replays the run, and longer ones continue in other workflows.
   'in short histories with a small cache': {
-    ...{ first: 15_000, count: isNightly ? 2_500 : 8 },
+    ...{ first: 15_000, count: isNightly ? 2_500 : 20 },
     options: { maxEvents: 20, worker: { maxCachedWorkflows: 3 } },
   },
   // No worker has a task queue of its own, and each workflow task replays the run.
   'without a cache': {
-    ...{ first: 17_500, count: isNightly ? 2_500 : 3 },
+    ...{ first: 17_500, count: isNightly ? 2_500 : 5 },
     // A worker that replays each time has less at once.
     atOnce: 4,
     options: { maxEvents: 100, worker: { maxCachedWorkflows: 0 } },

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { ask } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit } from '../engine/graph.fixture.js';
@@ -21,20 +22,20 @@ function setUp(hasRuns = false) {
     asked.push('list');
     return [];
   };
-  let letOpen = (): void => {};
-  let fail = (_: Error): void => {};
   let opens = 0;
+  let decisions = 0;
   const close = async (): Promise<void> => void asked.push('close');
   const base = new Store({ 'tool-a': () => new Promise(() => {}) });
-  const open = () => {
-    opens += 1;
-    return new Promise<{ readonly journal: typeof journal; readonly close: typeof close }>(
-      (resolve, reject) => {
-        letOpen = () => resolve({ journal, close });
-        fail = reject;
-      },
-    );
-  };
+  // The test may decide before the store asks.
+  const gates = Array.from({ length: 2 }, () => new EventEmitter());
+  const answers = gates.map(async (gate) => {
+    const [fault] = await once(gate, 'decided');
+    if (fault !== undefined) throw fault;
+    return { journal, close };
+  });
+  for (const answer of answers) answer.catch(() => {});
+  const open = () => answers[opens++] ?? Promise.reject(new Error('opened too often'));
+  const decide = (fault?: Error): void => void gates[decisions++]?.emit('decided', fault);
   const store = new JournalRunStore({ hasRuns, open }, base.options);
   const start = async (of = asking) => {
     const answer = await store.start({ owner: { kind: 'local' }, graph: of, input: {} }, base.waiter());
@@ -46,8 +47,8 @@ function setUp(hasRuns = false) {
     store,
     start,
     asked,
-    letOpen: () => letOpen(),
-    fail: (fault: Error) => fail(fault),
+    letOpen: () => decide(),
+    fail: (fault: Error) => decide(fault),
     opens: () => opens,
   };
 }
