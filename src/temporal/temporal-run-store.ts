@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Owner } from '../decorators/context.js';
 import { packageVersion } from '../formats/own-files.js';
@@ -65,6 +66,8 @@ export class TemporalRunStore implements RunStore {
     this.#temporal = temporal;
     this.#options = options;
     this.isWorker = temporal.worker !== false;
+    // Each request in flight has one.
+    setMaxListeners(0, this.#ending.signal);
   }
 
   async open(): Promise<void> {
