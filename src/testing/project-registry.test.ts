@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { expectRun, projectRegistry, testWorkflow, upstreamCassette } from './index.js';
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'stepwright-testing-'));
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+  const path = mkdtempSync(join(tmpdir(), 'stepwright-testing-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
 }
 
 test('a project in YAML is tested with its snapshots and a cassette', async () => {

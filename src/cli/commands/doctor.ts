@@ -41,7 +41,8 @@ export const doctorCommand = optionCommand(
   `Usage: stepwright doctor [options]
 
 Checks what a project needs: Node.js, SQLite, the compilers, TypeScript and its modules, one copy of this package, the
-configuration, current registries and snapshots, the settings of hosts, the port and the store. Each fault has its repair. Fails with any error.
+configuration, current registries and snapshots, the settings of hosts, the port and the store. Each fault has its
+repair. Fails with any error.
 
 Options:
   --fix            repair what is safe to repair: write registries that are stale
@@ -236,7 +237,8 @@ async function typeScriptFindings(named: PlanOptions): Promise<readonly Finding[
     return [warning('there is no `tsconfig.json`: `tsc` cannot build the project', 'npx tsc --init')];
   const { readCompilerOptions } = await import('../../codegen/source/tsconfig.js');
   const { module: kind, noEmit } = readCompilerOptions(path.resolve(root, plan.tsconfig));
-  const { type } = manifestIn(root);
+  const { packageType } = await import('../../codegen/schemas/loader/compile.js');
+  const type = packageType(path.join(root, 'package.json'));
   if (kind !== COMMON_JS || noEmit === true || type !== 'module')
     return [{ check, state: 'ok', message: `${plan.tsconfig} fits package.json` }];
   const message = `\`${plan.tsconfig}\` has "module": "CommonJS", and package.json "type": "module": Node.js does not load what \`tsc\` writes`;
@@ -245,14 +247,6 @@ async function typeScriptFindings(named: PlanOptions): Promise<readonly Finding[
 
 /** `ModuleKind.CommonJS` of TypeScript. */
 const COMMON_JS = 1;
-
-function manifestIn(root: string): { readonly type?: unknown } {
-  try {
-    return JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  } catch {
-    return {};
-  }
-}
 
 function sourcesFinding(errors: readonly Diagnostic[], isConfigured: boolean): Finding {
   const [first] = errors;

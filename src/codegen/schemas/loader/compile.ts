@@ -26,7 +26,8 @@ export function manifestOf(file: string): string | undefined {
   }
 }
 
-function packageType(manifest: string): unknown {
+/** The member `type` of a package's description; undefined where it cannot be read. */
+export function packageType(manifest: string): unknown {
   try {
     return (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly type?: unknown } | null)?.type;
   } catch {
