@@ -26,7 +26,13 @@ const STEPS = graph(
 
 const WAITER: Waiter = {
   answerMs: 5_000,
-  request: { signal: new AbortController().signal, requestId: '1', progress: () => {}, principal: ada },
+  request: {
+    // Each request listens to its own.
+    get signal() {
+      return new AbortController().signal;
+    },
+    ...{ requestId: '1', progress: () => {}, principal: ada },
+  },
 };
 
 /** A store of a process: with a worker, or for clients alone. */
