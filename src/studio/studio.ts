@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../graph/json.js';
 import { changesRows, type FormFault, valueOfForm } from '../print/form/fields.js';
-import { mayAnswer } from '../runtime/runs/actions/answerers.js';
 import type { StoreOperator } from '../runtime/runs/operate/store-operator.js';
+import { mayAnswer } from '../runtime/runs/run/owner.js';
 import { StoreError, UnreadableRunError } from '../runtime/runs/store/store-error.js';
 import { inputSchemaOf } from '../runtime/server/composite/served-workflows.js';
 import { runRef } from '../runtime/tools/port.js';

@@ -5,7 +5,6 @@ import { sha256Hex } from '../graph/sha256.js';
 import type { ToolSafety } from '../graph/tool-safety.js';
 import type { Fact, Failure, Row } from '../runtime/engine/contract.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
-import type { RunWaits } from '../runtime/runs/operate/run-waits.js';
 import { answerId, childIn } from '../runtime/runs/run/owner.js';
 import type {
   Cancellation,
@@ -16,7 +15,7 @@ import type {
   VariableChanges,
 } from '../runtime/runs/run-store.js';
 import type { InboxItem, LoadedRun, MadeTransition } from '../runtime/runs/store/journal.js';
-import type { StoredEntry } from '../runtime/runs/store/reader.js';
+import type { RunWaits, StoredEntry } from '../runtime/runs/store/reader.js';
 import type {
   CallOrigin,
   EvaluationOutcome,

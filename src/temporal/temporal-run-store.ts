@@ -11,24 +11,24 @@ import type { ToolSafety } from '../graph/tool-safety.js';
 import { planOf } from '../plan/compile.js';
 import { restore } from '../runtime/engine/snapshot.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
-import { restrictedQuestions } from '../runtime/runs/actions/answerers.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
 import { StoredRunReader } from '../runtime/runs/operate/stored-view.js';
 import { abortReason, ConnectionClosed } from '../runtime/runs/request.js';
 import type { RunAnswer, SubmitAnswer } from '../runtime/runs/run/envelope.js';
-import { rolesOf } from '../runtime/runs/run/owner.js';
-import { quotaOf, unknownRun } from '../runtime/runs/run-limits.js';
+import { restrictedQuestions, rolesOf } from '../runtime/runs/run/owner.js';
 import {
   type Cancellation,
   FILE_LIMITS,
   type InspectedRun,
   isListed,
   type NewRun,
+  quotaOf,
   type RunReading,
   type RunStatus,
   type RunStatusAnswer,
   type RunStore,
   type RunSummary,
+  unknownRun,
   type Waiter,
 } from '../runtime/runs/run-store.js';
 import { secretsRefusal } from '../runtime/runs/run-stores.js';

@@ -8,7 +8,7 @@ import { nodesWithTasks } from '../graph/nodes.js';
 import type { Fact, Failure, RunState } from '../runtime/engine/contract.js';
 import { commandsOf } from '../runtime/engine/read.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
-import { stubNames } from '../runtime/runs/operate/stub-port.js';
+import { stubNames } from '../runtime/runs/operate/stubs.js';
 import { SkippingClock } from '../runtime/runs/run/clock.js';
 import type { Envelope, SubmitAnswer } from '../runtime/runs/run/envelope.js';
 import { ownerKey } from '../runtime/runs/run/owner.js';

@@ -1,6 +1,6 @@
 import type { ToolContext } from '../decorators/context.js';
 import { nearestName, withSuggestion } from '../graph/names.js';
-import { sampleResult } from '../runtime/runs/operate/stub-port.js';
+import { sampleResult } from '../runtime/runs/operate/stubs.js';
 import type { AnyClass, Registry, ToolEntry } from '../runtime/tools/registry.js';
 
 type InstanceOf<C extends AnyClass> = C extends abstract new (...args: never[]) => infer I ? I : never;

@@ -4,7 +4,7 @@ import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
 import type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 import { isWrapped } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
-import { sampleResult, sentResult } from '../runtime/runs/operate/stub-port.js';
+import { sampleResult, sentResult } from '../runtime/runs/operate/stubs.js';
 import { CassetteUpstream, readCassette } from '../runtime/upstream/cassette.js';
 import {
   UpstreamError,

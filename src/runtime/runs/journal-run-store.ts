@@ -8,23 +8,26 @@ import type { Failure } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
 import type { Submission, ToAnswer } from './actions/action.js';
-import { CapabilityWaits } from './capability-waits.js';
 import type { awaitStep, statusOf } from './child-request.js';
 import type { Clock } from './run/clock.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
 import { accessKey, childIn, rolesOf } from './run/owner.js';
-import { ANONYMOUS, excess, groupOf, quotaOf, unknownRun } from './run-limits.js';
 import {
+  ANONYMOUS,
   type Cancellation,
   DEFAULT_LIMITS,
+  excess,
+  groupOf,
   type InspectedRun,
   isListed,
   type NewRun,
+  quotaOf,
   type RunLimits,
   type RunReading,
   type RunStatusAnswer,
   type RunStore,
   type RunSummary,
+  unknownRun,
   unreadableSummary,
   type Waiter,
 } from './run-store.js';
@@ -38,7 +41,7 @@ import {
 } from './store/journal.js';
 import type { JournalSource } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
-import { type StoreParts, UnreadableRuns } from './store-parts.js';
+import { CapabilityWaits, type StoreParts, UnreadableRuns } from './store-parts.js';
 import type { StoredRun } from './stored-run.js';
 
 /** See {@link excess}. */

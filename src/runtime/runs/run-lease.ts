@@ -1,8 +1,8 @@
 import { defined } from '../../graph/defined.js';
 import type { Graph } from '../../graph/model.js';
-import { isCancelledPlainly } from './capability-waits.js';
 import type { LiveRun } from './run/live-run.js';
 import { isLocal, isSameHead, type LoadedRun, type RunHead, type RunJournal } from './store/journal.js';
+import { isCancelledPlainly } from './store-parts.js';
 
 interface LeasedRun {
   readonly id: string;

@@ -23,8 +23,8 @@ import { accessKey, answerId } from './run/owner.js';
 import { observeFacts, type RunEvent, type RunResumption, type RunStart } from './run/run-host.js';
 import { RunInbox } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
-import type { groupOf } from './run-limits.js';
 import { logEnd, logFault, logReminders, logStart } from './run-log.js';
+import type { groupOf } from './run-store.js';
 import {
   type InspectedRun,
   type NewRun,

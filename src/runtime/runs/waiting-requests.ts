@@ -3,7 +3,6 @@ import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
 import type { LiveActions, PendingAction, Submission } from './actions/action.js';
-import { mayAnswer } from './actions/answerers.js';
 import type { AnsweredRun } from './actions/decision.js';
 import { Elicitation } from './actions/elicitation.js';
 import type { RunQuestions } from './actions/run-questions.js';
@@ -11,6 +10,7 @@ import { abortReason, ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope, LiveStatus } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
+import { mayAnswer } from './run/owner.js';
 import type { Waiter } from './run-store.js';
 
 /** A run that this process shows or executes, as requests see it. See `LiveRun`. */

@@ -4,7 +4,7 @@ import { jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { CompensationReport } from '../engine/events.js';
 import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
-import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
+import { type RemainingEffects, remainingEffectsOf } from '../runs/run/envelope.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import {
   type Explanation,

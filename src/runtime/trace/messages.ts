@@ -4,7 +4,7 @@ import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { cutText } from '../../graph/printable-text.js';
 import type { ActionRequest } from '../engine/actions.js';
 import type { RunStatus } from '../engine/events.js';
-import type { RemainingEffects } from '../runs/run/side-effects.js';
+import type { RemainingEffects } from '../runs/run/envelope.js';
 
 /** The longest `_meta.result`, in bytes of its JSON text. */
 export const META_RESULT_LIMIT_BYTES = 1024 * 1024;

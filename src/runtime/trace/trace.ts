@@ -8,7 +8,7 @@ import { attemptOf } from '../../print/shapes.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import type { SkipReason } from '../engine/events.js';
 import { type Remains, remainsOf } from '../engine/read.js';
-import { remainsForCaller } from '../runs/run/side-effects.js';
+import { remainsForCaller } from '../runs/run/envelope.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import type { ResourceOutcome } from '../tools/port.js';
 import { jsonSize } from '../tools/to-json.js';

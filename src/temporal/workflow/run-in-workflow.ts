@@ -22,16 +22,14 @@ import { nodesWithTasks } from '../../graph/nodes.js';
 import { clip, clipText } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import { snapshot } from '../../runtime/engine/snapshot.js';
-import { restrictedQuestions } from '../../runtime/runs/actions/answerers.js';
 import { operatorItem } from '../../runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
 import { movedRun } from '../../runtime/runs/operate/move-run.js';
-import { type RunWaits, waitsOf } from '../../runtime/runs/operate/run-waits.js';
 import { noProgress } from '../../runtime/runs/request.js';
-import { accessKey, childIn } from '../../runtime/runs/run/owner.js';
-import { unknownRun } from '../../runtime/runs/run-limits.js';
-import { FILE_LIMITS, type Waiter } from '../../runtime/runs/run-store.js';
+import { accessKey, childIn, restrictedQuestions } from '../../runtime/runs/run/owner.js';
+import { FILE_LIMITS, unknownRun, type Waiter } from '../../runtime/runs/run-store.js';
 import { withHostRows } from '../../runtime/runs/store/host-rows.js';
+import { type RunWaits, waitsOf } from '../../runtime/runs/store/reader.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
   type CommandResponse,

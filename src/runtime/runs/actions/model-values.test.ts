@@ -4,10 +4,10 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import type { Json } from '../../../graph/json.js';
 import { ask, body, parallel } from '../../engine/constructs.fixture.js';
 import { call, done, graph, input, lit, step } from '../../engine/graph.fixture.js';
+import type { ValuePort } from '../run/calls-in-flight.js';
 import { processClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
 import { type InProcessRun, ok, port, Setup } from '../run/setup.fixture.js';
-import type { ValuePort } from '../run/values-in-flight.js';
 
 import { withLeases } from '../store/local-journal.js';
 import { MemoryJournal } from '../store/memory-journal.js';

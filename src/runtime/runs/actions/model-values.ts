@@ -7,7 +7,7 @@ import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import { schemaProblems } from '../../tools/schema-problems.js';
 import { toJson } from '../../tools/to-json.js';
-import type { ValuePort } from '../run/values-in-flight.js';
+import type { ValuePort } from '../run/calls-in-flight.js';
 import { jsonIn } from './action.js';
 
 /** What a step asks a model for, and of which run. */

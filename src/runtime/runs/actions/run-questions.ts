@@ -9,22 +9,25 @@ import type { Action } from '../../engine/events.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { SubmitAnswer } from '../run/envelope.js';
 import { loopActionId } from '../run/open-actions.js';
-import { accessKey, answerId, ownerKey } from '../run/owner.js';
+import { accessKey, answerId, mayAnswer, ownerKey, restrictedQuestions } from '../run/owner.js';
 import { type Answer, howToAnswer, type PendingAction, type Submission, type ToAnswer } from './action.js';
 import { actionClosed, listed, NO_OPEN_ACTION } from './action-history.js';
-import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
   type AnsweredRun,
   alreadySubmitted,
+  contentOf,
+  contentsOf,
   type Decision,
   decideMadeCall,
   decideOfChild,
   decideRetry,
+  misfitText,
+  readAnswer,
   rejected,
+  STILL_OPEN,
   unchanged,
 } from './decision.js';
 import type { Operator } from './operator-commands.js';
-import { contentOf, contentsOf, misfitText, readAnswer, STILL_OPEN } from './read-answer.js';
 
 const NOT_TAKEN = 'it is not what the step expects';
 

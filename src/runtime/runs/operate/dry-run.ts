@@ -19,19 +19,12 @@ import { encodedLog } from '../../tools/log.js';
 import type { CallPort } from '../../tools/port.js';
 import type { Registry } from '../../tools/registry.js';
 import { evaluateFunction } from '../../tools/toolset.js';
-import { readAnswer } from '../actions/read-answer.js';
+import { readAnswer } from '../actions/decision.js';
 import type { Ask } from '../run/calls-in-flight.js';
 import { type Clock, SkippingClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
 import { observeFacts } from '../run/run-host.js';
-import {
-  type StubbedCall,
-  StubPort,
-  StubQueue,
-  type StubResults,
-  sampleAnswer,
-  stubNames,
-} from './stub-port.js';
+import { type StubbedCall, StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from './stubs.js';
 
 interface ArgumentProblem {
   readonly argument: string;

@@ -6,9 +6,9 @@ import { type Operator, type OperatorCommand, operatorItem, RUN_OVER } from '../
 import { JournalConflictError, type Retention, request } from '../store/journal.js';
 import type { StoredHead } from '../store/reader.js';
 import { copyStore } from '../store/sqlite/backup.js';
-import { pruneStore } from '../store/sqlite/retention.js';
 import { SqliteJournal } from '../store/sqlite/sqlite-journal.js';
 import { checkFile } from '../store/sqlite/store-file.js';
+import { pruneStore } from '../store/sqlite/store-index.js';
 import { SqliteReader } from '../store/sqlite/store-reader.js';
 import { storeErrorIn } from '../store/store-error.js';
 import type { Fork, ForkSource } from './fork.js';

@@ -9,7 +9,7 @@ import { runRowsIn } from '../store/host-rows.js';
 import type { HostRow, LoadedRun } from '../store/journal.js';
 import type { Fork } from './fork.js';
 import { StoredRunReader } from './stored-view.js';
-import { type StubbedCall, StubPort, type Stubs } from './stub-port.js';
+import { type StubbedCall, StubPort, type Stubs } from './stubs.js';
 
 /** How far a run went with stubs. */
 interface StubbedRun {

@@ -6,12 +6,11 @@ import type { CallMask } from '../../secrets/call-mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import type { RunTelemetry } from '../../tools/telemetry.js';
-import { type Call, CallsInFlight, type SharedContext } from './calls-in-flight.js';
+import { type Call, CallsInFlight, type SharedContext, ValuesInFlight } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Incoming } from './inbox.js';
 import { OpenCommands } from './open-commands.js';
 import type { RunHost } from './run-host.js';
-import { ValuesInFlight } from './values-in-flight.js';
 
 interface ExecutionOptions extends Pick<RunHost, 'calls'> {
   readonly values: RunHost['values'];

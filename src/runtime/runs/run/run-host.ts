@@ -17,10 +17,9 @@ import type {
   LoadedRun,
   RunJournal,
 } from '../store/journal.js';
-import type { SharedContext } from './calls-in-flight.js';
+import type { SharedContext, ValuePort } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Delivery } from './inbox.js';
-import type { ValuePort } from './values-in-flight.js';
 
 /** What runs in this process have in common: one object serves any number of them. */
 export interface RunHost {

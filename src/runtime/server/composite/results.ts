@@ -6,8 +6,7 @@ import { clip, jsonText, MASKED, oneLine } from '../../../graph/printable-text.j
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import { workText } from '../../../print/agent-texts.js';
 import { howToAnswer } from '../../runs/actions/action.js';
-import type { Envelope } from '../../runs/run/envelope.js';
-import type { RemainingEffects } from '../../runs/run/side-effects.js';
+import type { Envelope, RemainingEffects } from '../../runs/run/envelope.js';
 import { capabilityText } from '../../tools/capabilities.js';
 import { undoText } from '../../trace/sentences.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';

@@ -19,9 +19,16 @@ import {
 import type { Head } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
-import { type EncodedEntry, encodeEntry, keyColumn, keyIn } from './encode-entry.js';
-import type { OpenFiles } from './open-files.js';
-import { identitySum, RunSums, sumOf } from './run-sums.js';
+import {
+  type EncodedEntry,
+  encodeEntry,
+  identitySum,
+  keyColumn,
+  keyIn,
+  RunSums,
+  sumOf,
+} from './encode-entry.js';
+import type { OpenFiles } from './store-file.js';
 import {
   openStoreFile,
   pragma,

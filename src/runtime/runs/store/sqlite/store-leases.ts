@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Capability } from '../../../tools/capabilities.js';
 import { isOver, isSameHead, type Leases, type LoadedRun, type OpenRun, type RunHead } from '../journal.js';
 import type { Head } from '../reader.js';
-import { keyColumn, keyIn } from './encode-entry.js';
-import { RunSums } from './run-sums.js';
+import { keyColumn, keyIn, RunSums } from './encode-entry.js';
 import type { SqliteJournalOptions } from './store-file.js';
 import type { StoreTables } from './store-tables.js';
 

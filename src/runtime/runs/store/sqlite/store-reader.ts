@@ -22,8 +22,8 @@ import {
   type SqliteValue,
 } from './driver.js';
 import { keyIn } from './encode-entry.js';
-import { countExpired } from './retention.js';
 import { openReadOnly, pragma, storeError } from './store-file.js';
+import { countExpired } from './store-index.js';
 import { StoreTables } from './store-tables.js';
 
 /** Whether a run owes commands, and its host none of them. */

@@ -8,8 +8,7 @@ import type { HostRow, InboxItem, LoadedRun, Row } from '../journal.js';
 import type { Head, StoredEntry } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
-import { keyColumn, keyIn, readEvent } from './encode-entry.js';
-import { identitySum, RunSums, sumOf } from './run-sums.js';
+import { identitySum, keyColumn, keyIn, RunSums, readEvent, sumOf } from './encode-entry.js';
 import { isBusy, storeError, transaction } from './store-file.js';
 
 const HEAD = `SELECT n, id, ref, workflow, started_at AS startedAt, quota, access, alias, identity, seq, epoch, graph, status,

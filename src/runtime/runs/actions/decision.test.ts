@@ -3,8 +3,8 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { AskMode } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
+import { readAnswer } from './decision.js';
 import { formOf } from './elicitation.js';
-import { readAnswer } from './read-answer.js';
 
 const schemas = new SchemaCompiler();
 const only = (key: string, schema: JsonSchema): JsonSchema => ({
