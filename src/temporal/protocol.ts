@@ -15,7 +15,7 @@ import type {
   VariableChanges,
 } from '../runtime/runs/run-store.js';
 import type { InboxItem, LoadedRun, MadeTransition } from '../runtime/runs/store/journal.js';
-import type { RunWaits, StoredEntry } from '../runtime/runs/store/reader.js';
+import type { ListedRow, StoredEntry } from '../runtime/runs/store/reader.js';
 import type {
   CallOrigin,
   EvaluationOutcome,
@@ -157,7 +157,7 @@ export interface RunQueries {
   /** For operators: the run as a store has it. */
   stored_run(): Promise<StoredRemoteRun>;
   /** For operators: what a list says of it. */
-  waits(): Promise<RunWaits>;
+  waits(): Promise<Pick<ListedRow, 'state' | 'waits'>>;
   /** The transitions of the run in this workflow from a number of its log on, as many as one response has. */
   log(from?: number): Promise<readonly LoggedTransition[]>;
 }

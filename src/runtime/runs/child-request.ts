@@ -5,11 +5,12 @@ import type { RunMask } from '../secrets/run-mask.js';
 import type { ActionHistory } from './actions/action-history.js';
 import type { Children } from './actions/children.js';
 import type { RunRecord } from './actions/run-record.js';
+import type { RequestedRun } from './deliveries.js';
 import type { Clock } from './run/clock.js';
 import type { Envelope, LiveStatus } from './run/envelope.js';
 import { nextStepOf } from './run/open-actions.js';
 import type { RunReading, RunStatus, Waiter } from './run-store.js';
-import { type RequestedRun, WaitingRequest } from './waiting-requests.js';
+import { WaitingRequest } from './waiting-requests.js';
 
 /** A run that gives out actions. */
 interface DeliveringRun {

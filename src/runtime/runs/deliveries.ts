@@ -6,16 +6,33 @@ import type { RunWarning } from '../../graph/run-time-codes.js';
 import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { type LiveActions, type PendingAction, refusal, type Submission } from './actions/action.js';
-import type { Decision } from './actions/decision.js';
+import type { AnsweredRun, Decision } from './actions/decision.js';
 import { commandIn, type Operator, type OperatorCommand } from './actions/operator-commands.js';
+import type { RunQuestions } from './actions/run-questions.js';
 import { changeFailure } from './actions/run-variables.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, Waiter } from './run-store.js';
 import type { InboxItem } from './store/journal.js';
-import { type RequestedRun, WaitingRequest } from './waiting-requests.js';
+import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
 
 // What was sent to a run, on its way into the run.
+
+/** A run as what is sent to it sees it. */
+export interface RequestedRun extends AnsweredRun, AwaitedRun {
+  /** Missing when the run is over. */
+  readonly live: (NonNullable<AwaitedRun['live']> & { deliver(delivery: Delivery): void }) | undefined;
+  readonly children: AnsweredRun['children'];
+  readonly questions: RunQuestions;
+  /** Whether it was cancelled with compensation. */
+  readonly isUndone: boolean;
+  /** Whether this process executes it, and no other one does. */
+  readonly isActing: boolean;
+  /** Loads it where another process has written to it. Resolves with whether the journal has it. */
+  refresh(): Promise<boolean>;
+  /** An item was sent to its inbox in the journal, which other processes may have to take. */
+  sent(): void;
+}
 
 /** A delivery whose response may come from another process. */
 export interface SentDelivery extends Delivery {

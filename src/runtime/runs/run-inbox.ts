@@ -8,12 +8,11 @@ import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
 import { refusal, type Submission } from './actions/action.js';
 import { misfitText } from './actions/decision.js';
 import { RUN_OVER } from './actions/operator-commands.js';
-import { deliveryOf, lateAnswer, type Sender, type SentDelivery } from './deliveries.js';
+import { deliveryOf, lateAnswer, type RequestedRun, type Sender, type SentDelivery } from './deliveries.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, VariableChanges, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
-import type { RequestedRun } from './waiting-requests.js';
 
 /** A caller with an item that the run has not taken yet. */
 interface WaitingSender extends Sender {

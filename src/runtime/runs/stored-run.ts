@@ -14,7 +14,7 @@ import { type Children, hasAgents } from './actions/children.js';
 import type { Decision } from './actions/decision.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
-import { AnswerDelivery, submissionOf } from './deliveries.js';
+import { AnswerDelivery, type RequestedRun, submissionOf } from './deliveries.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
 import { definitionOf, type Envelope, envelopeOf, faultEnvelope, shownState } from './run/envelope.js';
@@ -36,7 +36,7 @@ import {
 import { keptTask, recorded } from './store/host-rows.js';
 import { isLocal, JournalConflictError, JournalFailedError, type LoadedRun } from './store/journal.js';
 import type { KeptRun, StoreParts } from './store-parts.js';
-import { type RequestedRun, WaitingRequest, WaitingRequests } from './waiting-requests.js';
+import { WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** Runs that are counted together. */
 type RunGroup = ReturnType<typeof groupOf>;

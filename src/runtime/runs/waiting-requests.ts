@@ -1,41 +1,45 @@
+import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { Action } from '../engine/events.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
 import type { LiveActions, PendingAction, Submission } from './actions/action.js';
-import type { AnsweredRun } from './actions/decision.js';
 import { Elicitation } from './actions/elicitation.js';
-import type { RunQuestions } from './actions/run-questions.js';
 import { abortReason, ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
+import type { Clock } from './run/clock.js';
 import type { Envelope, LiveStatus } from './run/envelope.js';
-import type { Delivery } from './run/inbox.js';
 import { mayAnswer } from './run/owner.js';
 import type { Waiter } from './run-store.js';
 
 /** A run that this process shows or executes, as requests see it. See `LiveRun`. */
-interface AwaitedRun extends LiveActions {
+interface AwaitedLive extends LiveActions {
   readonly liveStatus: LiveStatus;
   readonly nextTime: number;
   readonly isSafe: boolean;
-  deliver(delivery: Delivery): void;
 }
 
-/** A run as requests see it: those that wait for it, and what is sent to it. */
-export interface RequestedRun extends AnsweredRun {
+/** A run as the requests that wait for it see it. */
+export interface AwaitedRun {
+  readonly id: string;
+  /** The owner of the run. */
+  readonly principal: Owner;
+  readonly clock: Clock;
   /** Missing when the run is over. */
-  readonly live: AwaitedRun | undefined;
+  readonly live: AwaitedLive | undefined;
   readonly envelope: Envelope;
   readonly waiting: WaitingRequests;
-  readonly questions: RunQuestions;
-  /** Whether it was cancelled with compensation. */
-  readonly isUndone: boolean;
-  /** Whether this process executes it, and no other one does. */
-  readonly isActing: boolean;
-  /** Loads it where another process has written to it. Resolves with whether the journal has it. */
-  refresh(): Promise<boolean>;
+  readonly children: { readonly hasOpen: boolean };
+  readonly questions: {
+    openFor(caller: Owner): readonly PendingAction[];
+    shown(pending: PendingAction): Action;
+    undelivered(): readonly string[];
+  };
   /** Of the latest request that waited for the run. */
   requestId: string;
+  /** Calls back when the whole run is written. */
+  whenSafe(look: () => void): void;
   /**
    * A response is about to show these actions: the time limits of those begin that no response has had. Calls back when
    * that is safe.
@@ -44,8 +48,6 @@ export interface RequestedRun extends AnsweredRun {
   /** A request has arrived or ended. */
   touch(): void;
   abort(reason: string): void;
-  /** An item was sent to its inbox in the journal, which other processes may have to take. */
-  sent(): void;
   /** Hands in the answer of a user who was asked for it. */
   take(
     pending: PendingAction,
@@ -62,11 +64,11 @@ export interface RequestedRun extends AnsweredRun {
 export class WaitingRequest {
   /** How the run is when the request is answered. */
   readonly envelope: Promise<Envelope>;
-  readonly #run: RequestedRun;
+  readonly #run: AwaitedRun;
   readonly #waiter: Waiter;
   readonly #endsAt: number;
   /** The run outlasts its end in this one place: a waiter gets the final state. */
-  #live: AwaitedRun | undefined;
+  #live: AwaitedLive | undefined;
   readonly #elicitation: Elicitation | undefined;
   readonly #stopTimer: () => void;
   #give: (envelope: Envelope) => void = () => {};
@@ -75,7 +77,7 @@ export class WaitingRequest {
   #isOver = false;
   #hasDelivered = false;
 
-  constructor(run: RequestedRun, waiter: Waiter) {
+  constructor(run: AwaitedRun, waiter: Waiter) {
     const { request, answerMs, pageOf } = waiter;
     const { peer, principal } = request;
     this.#run = run;
@@ -138,7 +140,7 @@ export class WaitingRequest {
     this.#end();
   };
 
-  #isReady(live: AwaitedRun): boolean {
+  #isReady(live: AwaitedLive): boolean {
     const { untilOver, awaits = [] } = this.#waiter;
     if (untilOver === true) return live.liveStatus === 'over';
     if (awaits.length > 0 && awaits.every((id) => live.asks.has(id))) return false;
@@ -179,7 +181,7 @@ export class WaitingRequest {
 }
 
 /** Whether the run does not continue before the limit of a request. */
-function rests({ liveStatus, nextTime }: AwaitedRun, endsAt: number): boolean {
+function rests({ liveStatus, nextTime }: AwaitedLive, endsAt: number): boolean {
   switch (liveStatus) {
     case 'over':
     case 'asking':
@@ -203,12 +205,12 @@ interface Watcher {
 
 /** The requests that wait for a run, and other watchers of its changes. */
 export class WaitingRequests {
-  readonly #run: Pick<RequestedRun, 'requestId' | 'touch' | 'live'>;
+  readonly #run: Pick<AwaitedRun, 'requestId' | 'touch' | 'live'>;
   #watching: readonly Watcher[] = [];
   /** Questions that are before a user. */
   #claimed: Set<string> | undefined;
 
-  constructor(run: Pick<RequestedRun, 'requestId' | 'touch' | 'live'>) {
+  constructor(run: Pick<AwaitedRun, 'requestId' | 'touch' | 'live'>) {
     this.#run = run;
   }
 

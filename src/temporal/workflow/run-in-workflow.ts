@@ -29,7 +29,7 @@ import { noProgress } from '../../runtime/runs/request.js';
 import { accessKey, childIn, restrictedQuestions } from '../../runtime/runs/run/owner.js';
 import { FILE_LIMITS, unknownRun, type Waiter } from '../../runtime/runs/run-store.js';
 import { withHostRows } from '../../runtime/runs/store/host-rows.js';
-import { type RunWaits, waitsOf } from '../../runtime/runs/store/reader.js';
+import { type ListedRow, waitsOf } from '../../runtime/runs/store/reader.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
   type CommandResponse,
@@ -415,7 +415,7 @@ function isOneOf<Name extends string>(name: string, names: readonly Name[]): nam
 }
 
 /** What a run waits for, as Markdown. It shows no values. */
-function waitsText({ state, waits }: RunWaits): string {
+function waitsText({ state, waits }: Pick<ListedRow, 'state' | 'waits'>): string {
   if (waits.length === 0) return state;
   const lines = waits.map(({ for: what, of, until }) => {
     const time = until === undefined ? '' : ` until ${new Date(until).toISOString()}`;

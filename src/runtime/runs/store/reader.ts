@@ -190,15 +190,12 @@ export function shownState(state: ListedRow['state']): string {
   return state === 'succeeded' ? 'completed' : state;
 }
 
-/** What a list of runs says of an open run. */
-export type RunWaits = Pick<ListedRow, 'state' | 'waits'>;
-
 /**
  * What a run waits for, the earliest time first.
  *
  * @param paused the steps with calls about which an operator decides.
  */
-export function waitsOf(state: RunState, paused: readonly string[]): RunWaits {
+export function waitsOf(state: RunState, paused: readonly string[]): Pick<ListedRow, 'state' | 'waits'> {
   const { status } = state.run;
   if (isOver(status)) return { state: status, waits: [] };
   const commands = commandsOf(state);
