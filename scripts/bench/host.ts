@@ -6,11 +6,11 @@ import type { Advance, Change, Command, RunState } from '../../src/runtime/engin
 import { advance, start } from '../../src/runtime/engine/engine.js';
 import type { Event } from '../../src/runtime/engine/events.js';
 import type { RunStoreOptions } from '../../src/runtime/runs/journal-run-store.js';
+import { memoryStore } from '../../src/runtime/runs/operate/run-stores.js';
 import { processClock } from '../../src/runtime/runs/run/clock.js';
 import type { RunAnswer } from '../../src/runtime/runs/run/envelope.js';
 import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
 import { FILE_LIMITS, type RunStore } from '../../src/runtime/runs/run-store.js';
-import { memoryStore } from '../../src/runtime/runs/run-stores.js';
 import { MemoryJournal } from '../../src/runtime/runs/store/memory-journal.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 

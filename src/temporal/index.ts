@@ -1,4 +1,4 @@
-import type { RunStoreSource } from '../runtime/runs/run-stores.js';
+import type { RunStoreSource } from '../runtime/runs/operate/run-stores.js';
 import { resolveOptions, type TemporalOptions } from './options.js';
 import { sourceOf } from './start-worker.js';
 

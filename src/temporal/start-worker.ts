@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunStoreSource } from '../runtime/runs/run-stores.js';
+import type { RunStoreSource } from '../runtime/runs/operate/run-stores.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { WithFactories } from '../runtime/tools/instances.js';

@@ -12,6 +12,7 @@ import { planOf } from '../plan/compile.js';
 import { restore } from '../runtime/engine/snapshot.js';
 import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
 import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
+import { secretsRefusal } from '../runtime/runs/operate/run-stores.js';
 import { StoredRunReader } from '../runtime/runs/operate/stored-view.js';
 import { abortReason, ConnectionClosed } from '../runtime/runs/request.js';
 import type { RunAnswer, SubmitAnswer } from '../runtime/runs/run/envelope.js';
@@ -31,7 +32,6 @@ import {
   unknownRun,
   type Waiter,
 } from '../runtime/runs/run-store.js';
-import { secretsRefusal } from '../runtime/runs/run-stores.js';
 import { recorded } from '../runtime/runs/store/host-rows.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { RunMask } from '../runtime/secrets/run-mask.js';

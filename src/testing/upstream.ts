@@ -1,8 +1,7 @@
 import type { ToolContext } from '../decorators/context.js';
 import { readMetadata } from '../decorators/metadata.js';
 import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
-import type { Json, JsonObject, JsonSchema } from '../graph/json.js';
-import { isWrapped } from '../graph/json.js';
+import { isWrapped, type Json, type JsonObject, type JsonSchema } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
 import { sampleResult, sentResult } from '../runtime/runs/operate/stubs.js';
 import { CassetteUpstream, readCassette } from '../runtime/upstream/cassette.js';

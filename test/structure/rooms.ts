@@ -78,7 +78,7 @@ const COMMANDS = 'src/cli/commands/';
 const SQLITE = 'src/runtime/runs/store/sqlite/';
 
 /** It loads the store that a name is of, whichever room that is in. */
-const STORE_NAMES = 'src/runtime/runs/run-stores.ts';
+const STORE_NAMES = 'src/runtime/runs/operate/run-stores.ts';
 
 /** What `--help` must not wait for. */
 const HEAVY = /^src\/(cli\/commands|codegen|runtime)\//;

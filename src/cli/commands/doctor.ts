@@ -6,7 +6,7 @@ import { packageFile } from '../../formats/own-files.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { counted } from '../../graph/printable-text.js';
-import { driverFault, openStore, STORE_FORMS, sourceOf } from '../../runtime/runs/run-stores.js';
+import { driverFault, openStore, STORE_FORMS, sourceOf } from '../../runtime/runs/operate/run-stores.js';
 import { StoreError } from '../../runtime/runs/store/store-error.js';
 import type { UpstreamConfig } from '../../runtime/upstream/config.js';
 import { Misuse, missingCompilers, type Output, optionCommand, texts } from '../command-line.js';

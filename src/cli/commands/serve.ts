@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defined } from '../../graph/defined.js';
 import { sdk1 } from '../../runtime/protocol/sdk1/adapter.js';
-import { STORE_FORMS, sourceOf } from '../../runtime/runs/run-stores.js';
+import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/run-stores.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { trustRegistry } from '../../runtime/server/verify-sources.js';
 import type { UntypedFactories } from '../../runtime/tools/instances.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Agent, childrenIn, loopIn, reviews } from './children.fixture.js';
-import { fileStore } from './run-stores.js';
+import { fileStore } from './operate/run-stores.js';
 import { MemoryJournal } from './store/memory-journal.js';
 import { ada, bob, codeOf, copyOf, Store } from './store.fixture.js';
 

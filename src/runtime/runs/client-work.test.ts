@@ -5,7 +5,7 @@ import { body, delegate, foreach, item, required, shell, wait } from '../engine/
 import { call, chain, done, error, graph, input, lit, step, text } from '../engine/graph.fixture.js';
 import { valuePort } from './actions/model-values.js';
 import { Agent, childrenIn } from './children.fixture.js';
-import { memoryStore } from './run-stores.js';
+import { memoryStore } from './operate/run-stores.js';
 import { ada, codeOf, Store, settle } from './store.fixture.js';
 
 const ls = graph(chain(shell('ls', lit('ls -l')), done('out', step('ls'))));

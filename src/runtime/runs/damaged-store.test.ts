@@ -10,7 +10,7 @@ import { ask } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
 import { runRef } from '../tools/port.js';
 import type { JournalRunStore } from './journal-run-store.js';
-import { journalStore } from './run-stores.js';
+import { journalStore } from './operate/run-stores.js';
 import { SqliteJournal } from './store/sqlite/sqlite-journal.js';
 import { SqliteReader } from './store/sqlite/store-reader.js';
 import { ada, EARLIER, ok } from './store.fixture.js';

@@ -6,9 +6,9 @@ import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { ask, required, wait } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
 import type { JournalRunStore } from './journal-run-store.js';
+import { fileStore } from './operate/run-stores.js';
 import { FakeClock } from './run/fake-clock.fixture.js';
 import type { RunLimits, Waiter } from './run-store.js';
-import { fileStore } from './run-stores.js';
 import { ada, bob, codeOf, envelopeIn, ok, settle } from './store.fixture.js';
 
 let folder: string;

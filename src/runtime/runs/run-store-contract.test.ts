@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { fileStore, memoryStore } from './operate/run-stores.js';
 import { runStoreContract } from './run-store-contract.fixture.js';
-import { fileStore, memoryStore } from './run-stores.js';
 
 runStoreContract('in memory', memoryStore);
 

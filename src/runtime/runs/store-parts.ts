@@ -2,15 +2,13 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { Failure } from '../engine/contract.js';
-import type { MissingCapabilities } from '../tools/capabilities.js';
-import { capabilityText } from '../tools/capabilities.js';
+import { capabilityText, type MissingCapabilities } from '../tools/capabilities.js';
 import { thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { runRef } from '../tools/port.js';
 import type { Clock } from './run/clock.js';
 import type { RunHost } from './run/run-host.js';
-import type { OpenRun, RunJournal } from './store/journal.js';
-import { isLocal } from './store/journal.js';
+import { isLocal, type OpenRun, type RunJournal } from './store/journal.js';
 import { UnreadableRunError } from './store/store-error.js';
 
 /** A run, as the parts of its store use it. */

@@ -6,11 +6,11 @@ import { encodedLog } from '../tools/log.js';
 import type { CallContext, CallPort, ToolOutcome } from '../tools/port.js';
 import type { Submission } from './actions/action.js';
 import type { JournalRunStore, RunStoreOptions } from './journal-run-store.js';
+import { journalStore, memoryStore } from './operate/run-stores.js';
 import type { IdentifiedRequest } from './request.js';
 import type { Envelope, SubmitAnswer } from './run/envelope.js';
 import { FakeClock } from './run/fake-clock.fixture.js';
 import type { RunLimits, Waiter } from './run-store.js';
-import { journalStore, memoryStore } from './run-stores.js';
 import type { InboxItem, Journal, RunJournal } from './store/journal.js';
 import { MemoryJournal } from './store/memory-journal.js';
 

@@ -24,8 +24,8 @@ import { observeFacts, type RunEvent, type RunResumption, type RunStart } from '
 import { RunInbox } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
 import { logEnd, logFault, logReminders, logStart } from './run-log.js';
-import type { groupOf } from './run-store.js';
 import {
+  type groupOf,
   type InspectedRun,
   type NewRun,
   type RunSummary,

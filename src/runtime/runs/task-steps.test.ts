@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { required } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, input, step } from '../engine/graph.fixture.js';
-import { memoryStore } from './run-stores.js';
+import { memoryStore } from './operate/run-stores.js';
 import { broken, codeOf, envelopeIn, ok, Store, type Tool } from './store.fixture.js';
 
 const nodes = chain(call('a', { n: input('n') }), call('b', { x: step('a') }), done('out', step('b')));

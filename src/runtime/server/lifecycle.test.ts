@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoryStore } from '../runs/run-stores.js';
+import { memoryStore } from '../runs/operate/run-stores.js';
 import { settle } from '../runs/store.fixture.js';
 import { emptyRegistry } from '../tools/registry.js';
 import { Lifecycle, type LifecycleHooks, ServerStartError } from './lifecycle.js';

@@ -20,9 +20,9 @@ import {
   step,
 } from '../../../src/runtime/engine/graph.fixture.js';
 import type { OperatorCommand } from '../../../src/runtime/runs/actions/operator-commands.js';
+import { fileStore } from '../../../src/runtime/runs/operate/run-stores.js';
 import { SqliteOperator } from '../../../src/runtime/runs/operate/sqlite-operator.js';
 import type { Waiter } from '../../../src/runtime/runs/run-store.js';
-import { fileStore } from '../../../src/runtime/runs/run-stores.js';
 import { ada, broken, envelopeIn, ok, type Tool } from '../../../src/runtime/runs/store.fixture.js';
 import { definitionsOf } from '../../../src/runtime/server/definitions.js';
 import type { StepwrightServer } from '../../../src/runtime/server/stepwright-server.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { singleLine } from '../../../graph/printable-text.js';
+import { openStore, STORE_FORMS } from '../../../runtime/runs/operate/run-stores.js';
 import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { readStoredRun, type StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
-import { openStore, STORE_FORMS } from '../../../runtime/runs/run-stores.js';
 import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
 import { type Definitions, definitionsOf } from '../../../runtime/server/definitions.js';

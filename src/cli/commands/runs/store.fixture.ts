@@ -6,9 +6,9 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { JournalRunStore } from '../../../runtime/runs/journal-run-store.js';
+import { fileStore } from '../../../runtime/runs/operate/run-stores.js';
 import { FakeClock } from '../../../runtime/runs/run/fake-clock.fixture.js';
 import type { RunLimits, Waiter } from '../../../runtime/runs/run-store.js';
-import { fileStore } from '../../../runtime/runs/run-stores.js';
 import { ada, envelopeIn, ok, type Tool } from '../../../runtime/runs/store.fixture.js';
 import type { MissingCapabilities } from '../../../runtime/tools/capabilities.js';
 import { type Dispatched, dispatched } from '../../dispatched.fixture.js';

@@ -21,9 +21,9 @@ import { findProtoKey } from '../../tools/to-json.js';
 import type { Clock } from '../run/clock.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from '../run/envelope.js';
 import { ownerKey } from '../run/owner.js';
-import type { Answer } from './action.js';
 import {
   ACTION_KINDS,
+  type Answer,
   howToAnswer,
   type LiveActions,
   type PendingAction,

@@ -11,8 +11,7 @@ import { openText, readText } from '../../../formats/text/read-text.js';
 import { Reports } from '../../../formats/text/reading.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import { references } from '../../../graph/expression/traversal.js';
-import type { JsonObject } from '../../../graph/json.js';
-import { isJsonObject, isWrapped, type Json, ownProperty } from '../../../graph/json.js';
+import { isJsonObject, isWrapped, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { CallNode, Graph } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import {

@@ -1,6 +1,11 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
-import type { JsonSchema } from '../../../graph/json.js';
-import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  unreachable,
+} from '../../../graph/json.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import { mayAskModel, textOf } from '../../engine/actions.js';
 import type { Command, DelegateAction, Failure, RunState } from '../../engine/contract.js';

@@ -6,13 +6,14 @@ import type { Graph } from '../../../graph/model.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure, RunState } from '../../engine/contract.js';
-import type { UndoneCall, UnknownCall } from '../../engine/read.js';
 import {
   commandsOf,
   nodeRecord,
   outputOf,
   type Remains,
   remainsOf,
+  type UndoneCall,
+  type UnknownCall,
   undoneCallsOf,
 } from '../../engine/read.js';
 import { fieldsOf } from '../../engine/state.js';

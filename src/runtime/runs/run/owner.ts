@@ -1,6 +1,5 @@
 import type { Owner, Principal } from '../../../decorators/context.js';
-import type { Answerer } from '../../../graph/answerers.js';
-import { describeAnswerers } from '../../../graph/answerers.js';
+import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';

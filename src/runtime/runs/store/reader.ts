@@ -4,8 +4,7 @@ import type { RunState } from '../../engine/contract.js';
 import type { Event, RunStatus } from '../../engine/events.js';
 import { commandsOf, isWait } from '../../engine/read.js';
 import type { Capability } from '../../tools/capabilities.js';
-import type { InboxItem, LoadedRun, Retention } from './journal.js';
-import { isOver } from './journal.js';
+import { type InboxItem, isOver, type LoadedRun, type Retention } from './journal.js';
 
 /**
  * Reads a store without changing it. Servers go on meanwhile. A store on a server answers later, and a file at once.

@@ -28,8 +28,8 @@ import {
   RunSums,
   sumOf,
 } from './encode-entry.js';
-import type { OpenFiles } from './store-file.js';
 import {
+  type OpenFiles,
   openStoreFile,
   pragma,
   type SqliteJournalOptions,

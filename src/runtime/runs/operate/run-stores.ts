@@ -1,14 +1,17 @@
-import type { Graph } from '../../graph/model.js';
-import { clip } from '../../graph/printable-text.js';
-import { planOf } from '../../plan/compile.js';
-import { secretsOf } from '../../plan/secrets.js';
-import type { Failure } from '../engine/contract.js';
-import { JournalRunStore, type RunStoreOptions } from './journal-run-store.js';
-import type { StoreOperator } from './operate/store-operator.js';
-import { FILE_LIMITS, type RunStore } from './run-store.js';
-import { hasLeases, type Journal } from './store/journal.js';
-import { openJournal, VolatileJournal } from './store/local-journal.js';
-import { StoreError } from './store/store-error.js';
+import type { Graph } from '../../../graph/model.js';
+import { clip } from '../../../graph/printable-text.js';
+import { planOf } from '../../../plan/compile.js';
+import { secretsOf } from '../../../plan/secrets.js';
+import type { Failure } from '../../engine/contract.js';
+import type { RunStoreOptions } from '../journal-run-store.js';
+import { JournalRunStore } from '../journal-run-store.js';
+import type { RunStore } from '../run-store.js';
+import { FILE_LIMITS } from '../run-store.js';
+import type { Journal } from '../store/journal.js';
+import { hasLeases } from '../store/journal.js';
+import { openJournal, VolatileJournal } from '../store/local-journal.js';
+import { StoreError } from '../store/store-error.js';
+import type { StoreOperator } from './store-operator.js';
 
 /** A store of runs outside of this package's own ones, such as that of `stepwright/temporal`. */
 export interface RunStoreSource {
@@ -42,7 +45,7 @@ export function fileStore(path: string, options: RunStoreOptions): JournalRunSto
     {
       hasRuns: true,
       async open() {
-        const { SqliteJournal } = await import('./store/sqlite/sqlite-journal.js');
+        const { SqliteJournal } = await import('../store/sqlite/sqlite-journal.js');
         const journal = await SqliteJournal.open(path, {
           leaseMs: limits.leaseMs,
           onReplaced: ({ message }) => {
@@ -85,15 +88,15 @@ const SCHEMES: readonly Scheme[] = [
   {
     form: /^sqlite:(?!:memory:$)./s,
     open: (name, options) => fileStore(pathIn(name), options),
-    operate: async (name) => new (await import('./operate/sqlite-operator.js')).SqliteOperator(pathIn(name)),
+    operate: async (name) => new (await import('./sqlite-operator.js')).SqliteOperator(pathIn(name)),
   },
   {
     form: /^temporal:\/\/./,
     open: (name, options) =>
       new DeferredRunStore(async () =>
-        (await import('../../temporal/index.js')).temporal(name).open(options),
+        (await import('../../../temporal/index.js')).temporal(name).open(options),
       ),
-    operate: async (name) => (await import('../../temporal/temporal-operator.js')).operatorOf(name),
+    operate: async (name) => (await import('../../../temporal/temporal-operator.js')).operatorOf(name),
   },
 ];
 
@@ -109,7 +112,7 @@ export function sourceOf(name: string): RunStoreSource | undefined {
 
 /** Why no store can be kept in a file, with the repair; undefined where SQLite is recent enough. */
 export async function driverFault(path: string): Promise<string | undefined> {
-  const { findDriver } = await import('./store/sqlite/driver.js');
+  const { findDriver } = await import('../store/sqlite/driver.js');
   try {
     await findDriver(path);
     return undefined;
