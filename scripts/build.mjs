@@ -113,7 +113,7 @@ async function removeInnerDeclarations() {
 
 async function writeDeclarations() {
   const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
-  const args = [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', outDir];
+  const args = [tsc, '--checkers', '1', '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', outDir];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
   if (code !== 0) throw new Error(`The compiler ended with exit code ${code}`);
   await removeInnerDeclarations();

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { globSync } from 'tinyglobby';
 import ts from 'typescript';
-import { afterAll, describe, expect, test } from 'vitest';
-import { smoke } from '../nightly.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nightlyTest } from '../nightly.js';
 import { ADDITIONS, type Addition, edited, type Part, without } from './additions.js';
 import { isTest, ROOT, sourceFiles } from './source-files.js';
 
@@ -17,8 +17,8 @@ const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, (path) => readFileS
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-additions-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the compiler says about a copy of the product with these files in it. */
-function compile(changed: ReadonlyMap<string, string>): string {
+/** Writes a copy of the product with these files in it. */
+function writeCopy(changed: ReadonlyMap<string, string>): void {
   const write = (file: string, text: string): void => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
@@ -28,10 +28,18 @@ function compile(changed: ReadonlyMap<string, string>): string {
   write('package.json', '{ "type": "module" }');
   write('tsconfig.json', JSON.stringify({ compilerOptions: config.compilerOptions, include: ['src'] }));
   symlinkSync(`${ROOT}node_modules`, join(folder, 'node_modules'), 'junction');
+}
+
+/** What the compiler says about the copy. */
+function compile(): string {
   try {
-    execFileSync(process.execPath, [`${ROOT}node_modules/typescript-7/bin/tsc`, '-p', folder], {
-      encoding: 'utf8',
-    });
+    execFileSync(
+      process.execPath,
+      [`${ROOT}node_modules/typescript-7/bin/tsc`, '--checkers', '1', '-p', folder],
+      {
+        encoding: 'utf8',
+      },
+    );
     return '';
   } catch (error) {
     return (error as { stdout: string }).stdout;
@@ -185,6 +193,8 @@ function withShortened({ parts }: Addition, part: Part): ReadonlyMap<string, str
 }
 
 describe('what is added to the product', () => {
+  beforeAll(() => writeCopy(edited(ADDITIONS.flatMap(({ parts }) => parts))));
+
   test.each(ADDITIONS.map((addition) => [addition.what, addition] as const))(
     '%s touches few files',
     (_what, { parts, atMost }) => {
@@ -194,8 +204,8 @@ describe('what is added to the product', () => {
   );
 
   // Seconds alone, far longer beside other work.
-  test('compiles', { timeout: 120_000 }, () => {
-    expect(compile(edited(ADDITIONS.flatMap(({ parts }) => parts)))).toBe('');
+  nightlyTest('compiles', { timeout: 120_000 }, () => {
+    expect(compile()).toBe('');
   });
 
   test('takes the dialect of a spec file everywhere', { timeout: 240_000 }, () => {
@@ -219,7 +229,7 @@ describe('what is added to the product', () => {
   const missing = parts.flatMap((each) =>
     each.part.missing ? [{ ...each, missing: each.part.missing }] : [],
   );
-  test.each(smoke(missing, 4))(
+  nightlyTest.each(missing)(
     'is missed by the compiler: $what',
     ({ addition, part, missing: { file, message } }) => {
       const rest = edited(addition.parts.filter((other) => other !== part));
@@ -234,7 +244,7 @@ describe('what is added to the product', () => {
     return faults;
   };
 
-  test.each(parts.flatMap((each) => (each.part.pieces ?? []).map((piece) => ({ ...each, ...piece }))))(
+  nightlyTest.each(parts.flatMap((each) => (each.part.pieces ?? []).map((piece) => ({ ...each, ...piece }))))(
     'is missed by the compiler: `$text` of $what',
     ({ addition, part, message }) => {
       expect(faultsOfShortened(addition, part)).toContainEqual(expect.stringMatching(message));
