@@ -34,7 +34,7 @@ describe('any graph', () => {
         const copy = JSON.parse(JSON.stringify(graph)) as Graph;
         expect(checkGraph(copy, beside(copy, other))).toEqual(found);
       }),
-      { numRuns: isNightly ? 500 : 150 },
+      { numRuns: isNightly ? 500 : 50 },
     );
   });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 
 describe('output that is not read to its end', { timeout: 120_000 }, () => {
   let root = '';
@@ -41,7 +42,7 @@ describe('output that is not read to its end', { timeout: 120_000 }, () => {
     return { code, other };
   }
 
-  test.each([
+  nightlyTest.each([
     { args: ['--help'], code: 0 },
     { args: ['validate', 'many.yaml', '--format', 'json'], code: 1 },
   ])('a reader of $args.0 that leaves changes nothing else', async ({ args, code }) => {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nightlyTest } from '../nightly.js';
 import { bareProject, type CliProject, cliProject } from './cli-project.fixture.js';
 
 const TOOL = `import { Tool } from 'stepwright';
@@ -40,7 +41,7 @@ describe('stepwright doctor', { timeout: 240_000 }, () => {
     bare.remove();
   });
 
-  test('reports a registry that is missing, and writes it with --fix', () => {
+  nightlyTest('reports a registry that is missing, and writes it with --fix', () => {
     project.write('src/tools.ts', TOOL);
     const before = doctor(project);
     expect(before.code).toBe(1);
@@ -65,7 +66,7 @@ describe('stepwright doctor', { timeout: 240_000 }, () => {
     expect(doctor(project)).toMatchObject({ code: 0 });
   });
 
-  test('reports a build that Node.js does not load', () => {
+  nightlyTest('reports a build that Node.js does not load', () => {
     const compilerOptions = { module: 'CommonJS', moduleResolution: 'Bundler', experimentalDecorators: true };
     project.write('tsconfig.json', JSON.stringify({ compilerOptions }));
     expect(doctor(project).of('typescript')).toMatchObject([
@@ -73,7 +74,7 @@ describe('stepwright doctor', { timeout: 240_000 }, () => {
     ]);
   });
 
-  test('reports errors of the sources, and does not compare a registry then', () => {
+  nightlyTest('reports errors of the sources, and does not compare a registry then', () => {
     project.write('src/tools.ts', TOOL.replace("name: 'hello'", "name: 'no name'"));
     const { code, of } = doctor(project, '--fix');
     expect(code).toBe(1);
@@ -83,7 +84,7 @@ describe('stepwright doctor', { timeout: 240_000 }, () => {
     expect(of('registry')).toMatchObject([{ state: 'warning' }]);
   });
 
-  test('reports a second copy of the package', () => {
+  nightlyTest('reports a second copy of the package', () => {
     const copy = path.join(project.root, 'node_modules/other/node_modules/stepwright');
     mkdirSync(copy, { recursive: true });
     project.write('node_modules/other/node_modules/stepwright/package.json', '{ "name": "stepwright" }');

@@ -140,7 +140,7 @@ export default { tools: { save: () => new Save('.') } };
 
   afterAll(() => project.remove());
 
-  test('warns of the chosen workflow and of what it runs, and not of the others in the file', () => {
+  nightlyTest('warns of the chosen workflow and of what it runs, and not of the others in the file', () => {
     const risky = (name: string, more = '') =>
       `  ${name}:
     description: Removes a file
@@ -209,7 +209,7 @@ save: { id: 9, path: b }
     expect(out).toMatch(/\nfailed: E_FULL: full\n$/);
   });
 
-  test('tells what happens at once one step after the other', () => {
+  nightlyTest('tells what happens at once one step after the other', () => {
     expect(dry('--workflow', 'pair').out).toBe(`pair: dry run, no tool was called
   both: parallel
     branch left
@@ -237,7 +237,7 @@ succeeded: {"left":{"id":0,"path":"stub"},"right":{"id":0,"path":"stub"}}
     expect(stepwright('run', 'keeper', '--dry').out).toContain('{"text":"as registered"}');
   });
 
-  test('names the stub that is missing, and starts no upstream server', () => {
+  nightlyTest('names the stub that is missing, and starts no upstream server', () => {
     const { code, out, err } = dry('--workflow', 'look');
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('notes.yaml:26:7');
@@ -250,13 +250,13 @@ succeeded: {"left":{"id":0,"path":"stub"},"right":{"id":0,"path":"stub"}}
     expect(touched()).toEqual([]);
   });
 
-  test('masks secrets', () => {
+  nightlyTest('masks secrets', () => {
     const { code, out } = dry('--workflow', 'enter', '--arg', 'password=hunter2hunter2');
     expect([code, out]).toEqual([0, expect.stringContaining('input {"password":"')]);
     expect(out).not.toContain('hunter2');
   });
 
-  test.each(
+  nightlyTest.each(
     smoke<[string, string, string]>(
       [
         ['first: { id: one, path: a }', 'stubs.yaml:1:14', 'SW9027: the stub of `first` does not fit: `/id`'],

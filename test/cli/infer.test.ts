@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { dispatched as stepwright } from '../../src/cli/dispatched.fixture.js';
 import { FLIGHTS } from '../../src/infer/flights.fixture.js';
+import { nightlyTest } from '../nightly.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-infer-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,7 +59,7 @@ describe('stepwright infer', { timeout: 120_000 }, () => {
   });
 
   // In a process of its own: loading TypeScript registers a loader.
-  test('reads the registries of a project, and finds the workflow of a goal', () => {
+  nightlyTest('reads the registries of a project, and finds the workflow of a goal', () => {
     const main = ['--conditions=@stepwright/source', '--import', './scripts/register.mjs', 'src/cli/main.ts'];
     const given = ['infer', '--registry', 'travel', '--goal', 'check out my cart'];
     const { status, stdout } = spawnSync(process.execPath, [...main, ...given], { encoding: 'utf8' });

@@ -136,7 +136,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('runs a workflow, with its steps on stderr and its result on stdout', () => {
+  nightlyTest('runs a workflow, with its steps on stderr and its result on stdout', () => {
     const { code, out, err } = stepwright('run', 'count-twice', '--arg', 'from=3');
     expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: { end: 5 } });
     expect(err).toBe('Step 1/2: first\ncounting\nStep 2/2: second\ncounting\nWorkflow execution complete\n');
@@ -161,12 +161,12 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect(broken.err).toContain('did you mean `count`?');
   });
 
-  test('asks the model of the options for a value', () => {
+  nightlyTest('asks the model of the options for a value', () => {
     const { code, out } = stepwright('run', 'count-on', '--arg', 'from=3', '--options', 'with-model.ts');
     expect({ code, out }).toEqual({ code: 0, out: '5\n' });
   });
 
-  test('ends with the calls that remain at a value that nothing supplies', () => {
+  nightlyTest('ends with the calls that remain at a value that nothing supplies', () => {
     const left = stepwright('run', 'count-on', '--arg', 'from=3');
     expect({ code: left.code, out: left.out }).toEqual({ code: 1, out: '' });
     expect(left.err).toContain('How many steps?');
@@ -180,7 +180,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     });
   });
 
-  test('tells a run that fails', () => {
+  nightlyTest('tells a run that fails', () => {
     const failed = stepwright('run', 'count-twice', '--arg', 'from=10', '--json');
     expect({ code: failed.code, out: JSON.parse(failed.out) }).toEqual({
       code: 1,
@@ -218,13 +218,13 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     [[], '`stepwright run` needs the name of a workflow'],
     [['count-twice', '--registry', 'registri'], 'there is no registry `registri`'],
   ];
-  test.each(smoke(wrongRuns))('refuses %j', (args, text) => {
+  nightlyTest.each(wrongRuns)('refuses %j', (args, text) => {
     const { code, out, err } = stepwright('run', ...args);
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toContain(text);
   });
 
-  test('says how to give factories', () => {
+  nightlyTest('says how to give factories', () => {
     const { code, err } = stepwright('run', 'count-twice', '--config', 'bare.json', '--arg', 'from=1');
     expect(code).toBe(1);
     expect(err).toContain('the constructor of Count takes parameters');
@@ -254,7 +254,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect(stepwright('list', ...args)).toMatchObject({ code: 1, err: expect.stringContaining(text) });
   });
 
-  test('serves over stdio', async () => {
+  nightlyTest('serves over stdio', async () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     await client.connect(
       new StdioClientTransport({
@@ -302,7 +302,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     await client.close();
   });
 
-  test('serves no file with a fault', () => {
+  nightlyTest('serves no file with a fault', () => {
     write('broken.yaml', COUNTING.replace('call: count', 'call: cuont'));
     expect(stepwright('serve', 'broken.yaml')).toMatchObject({
       code: 1,
@@ -340,7 +340,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     [['--port', '80'], '`--port` is for'],
     [['--http', '--port', '99999'], 'not `99999`'],
   ];
-  test.each(smoke(wrongServers))('serve refuses %j', (args, text) => {
+  nightlyTest.each(wrongServers)('serve refuses %j', (args, text) => {
     expect(stepwright('serve', ...args)).toMatchObject({ code: 2, err: expect.stringContaining(text) });
   });
 });

@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishedServer } from '../e2e/upstream/servers.js';
+import { nightlyTest } from '../nightly.js';
 import { bareProject, type CliProject } from './cli-project.fixture.js';
 
 const WORKFLOW = `workflows:
@@ -84,7 +85,7 @@ describe('a project without TypeScript and without compilers', { timeout: 240_00
     project.write('workflows/remember.yaml', WORKFLOW);
   });
 
-  test('run calls the servers, and run --dry calls no tool', () => {
+  nightlyTest('run calls the servers, and run --dry calls no tool', () => {
     const dry = project.stepwright('run', 'remember', '--dry', ...facts);
     expect(dry).toMatchObject({
       code: 0,
@@ -100,7 +101,7 @@ describe('a project without TypeScript and without compilers', { timeout: 240_00
     }
   });
 
-  test('serve offers the workflows, and follows their files', async () => {
+  nightlyTest('serve offers the workflows, and follows their files', async () => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     const args = [project.main, 'serve'];
     await client.connect(

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CodegenResult } from '../../src/codegen/codegen.js';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
 import { runCodegen } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 import { createProject, type Project, runModule, stepwright, tsc } from './project.fixture.js';
 
 const tools = `import { Tool } from 'stepwright';
@@ -111,7 +112,7 @@ console.log(JSON.stringify({
     });
   });
 
-  test('as a command prints diagnostics with their frames, and exits with 1', async () => {
+  nightlyTest('as a command prints diagnostics with their frames, and exits with 1', async () => {
     await project.write({ 'src/add-task.ts': workflow.replace('this.found.path', 'this.found.pathh') });
     const { code, stdout, stderr } = await stepwright(['codegen', '--check', '--root', project.root], '/');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -121,7 +122,7 @@ console.log(JSON.stringify({
     expect(stderr).toContain('hint: did you mean `path`?');
   });
 
-  test('finds its output current, byte for byte', async () => {
+  nightlyTest('finds its output current, byte for byte', async () => {
     expect(await codegen()).toMatchObject({ written: [registryFile], current: [], text: '' });
     const registry = await project.read(registryFile);
     expect(await codegen({ check: true })).toMatchObject({ written: [], current: [registryFile], text: '' });
@@ -132,7 +133,7 @@ console.log(JSON.stringify({
     expect(await codegen({ check: true })).toMatchObject({ current: [registryFile], text: '' });
   });
 
-  test('writes an empty registry that compiles, and reports it missing before', async () => {
+  nightlyTest('writes an empty registry that compiles, and reports it missing before', async () => {
     await project.write(nothing);
     expect((await codegen({ check: true })).text).toContain(
       'error SW9001: `generated/registry.ts` is missing',
@@ -178,7 +179,7 @@ console.log(JSON.stringify({
     expect(await project.read(registryFile)).toBe(written);
   });
 
-  test('names both locations of two tools with one name', async () => {
+  nightlyTest('names both locations of two tools with one name', async () => {
     await project.write({ 'src/tools.ts': tools.replace("name: 'add-line'", "name: 'find-page'") });
     const { text } = await codegen();
     expect(text).toMatch(/src\/tools\.ts:\d+:\d+ - error SW1004: two tools are named `find-page`/);
@@ -204,7 +205,7 @@ export class Other {
     expect(text).toMatch(/src\/tools\.ts:23:\d+ - error SW1001: /);
   });
 
-  test('reports a module that cannot be imported once, without its consequences', async () => {
+  nightlyTest('reports a module that cannot be imported once, without its consequences', async () => {
     await project.write({ 'src/tools.ts': `throw new Error('not today');\n${tools}` });
     const { text, diagnostics } = await codegen();
     expect(text).toMatch(/src\/tools\.ts:11:14 - error SW6001: `src\/tools\.ts` .*: Error: not today/);
@@ -217,7 +218,7 @@ export class Other {
     expect(diagnostics.map(({ code }) => code).sort()).toEqual(['SW4003', 'SW4004']);
   });
 
-  test('gives a value that a model supplies the schema of the input', async () => {
+  nightlyTest('gives a value that a model supplies the schema of the input', async () => {
     const added = "path: this.found.path, line: ask.model('Write a line')";
     const asking = workflow
       .replace(/path: this\.found\.path, line: .*? \}/, `${added} }`)
@@ -236,7 +237,7 @@ export class Other {
     });
   });
 
-  test('writes each registry of a configuration, or none', async () => {
+  nightlyTest('writes each registry of a configuration, or none', async () => {
     const registries = [
       { include: ['src/*.ts'], out: registryFile },
       { include: ['more/*.ts'], out: 'more/generated.ts' },

@@ -63,12 +63,12 @@ const RESOLUTIONS = {
   nodenext: { ...OPTIONS, module: 'NodeNext', composite: true },
   bundler: { ...OPTIONS, module: 'ESNext', moduleResolution: 'bundler', declaration: true },
 };
-const COMPILERS = ['typescript-5', 'typescript', 'typescript-7'];
+const COMPILERS = ['typescript-7', 'typescript', 'typescript-5'];
 
 let project: Project;
 afterEach(() => project.remove());
 
-// Each test runs three compilers.
+// In the nightly run each test runs three compilers.
 test.each(
   smoke(
     Object.entries(REGISTRIES).flatMap(([kinds, files]) =>
@@ -79,7 +79,7 @@ test.each(
   const config = JSON.stringify({ compilerOptions: options, include: ['src', 'generated'] });
   project = await createProject({ ...files, 'tsconfig.json': config });
   expect(await command(['codegen'], project.root)).toMatchObject({ code: 0, stderr: '' });
-  for (const compiler of COMPILERS) {
+  for (const compiler of smoke(COMPILERS)) {
     expect([compiler, await tsc(project, compiler)]).toMatchObject([compiler, { code: 0, stdout: '' }]);
     const declared = await project.read('dist/generated/registry.d.ts');
     const named = [...declared.matchAll(/\bimport\(["']([^"']+)["']\)/g)].map((match) => match[1] ?? '');
@@ -98,7 +98,7 @@ export const named: Promise<unknown> = server.callTool('read-page', { name: 'a' 
 export const wrong: Promise<unknown> = server.callTool('read-page', { nam: 'a' }, request);
 `;
 
-nightlyTest.each(COMPILERS.slice(1))(
+nightlyTest.each(COMPILERS.slice(0, 2))(
   'a registry says all its types under isolatedDeclarations of %s',
   {
     timeout: 240_000,

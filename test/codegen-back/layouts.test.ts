@@ -312,7 +312,7 @@ async function create({ files, links = {} }: Layout): Promise<void> {
 
 // Each test starts processes with a compiler in them.
 describe('a project with', { timeout: 240_000 }, () => {
-  test.each(smoke(Object.entries(LAYOUTS), 2))('%s is compiled, and its workflow runs', async (_, layout) => {
+  test.each(smoke(Object.entries(LAYOUTS)))('%s is compiled, and its workflow runs', async (_, layout) => {
     await create(layout);
     const { cwd = '.', args = [] } = layout;
     const at = ([name = '', ...more]: readonly string[]) =>

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { runCodegen } from '../built-package.js';
+import { smoke } from '../nightly.js';
 import { createProject, type Project, runModule } from './project.fixture.js';
 
 let project: Project;
@@ -97,11 +98,13 @@ describe('a class whose options are literals', { timeout: 240_000 }, () => {
     expect((await runModule(project, 'verify.ts')).stderr).toContain('StaleRegistryError');
   });
 
-  test.each([
-    ['a schema with a function', ', input: z.object({}).refine(() => true) }', "import { z } from 'zod';"],
-    ['hints', ', hints: { requires: [() => Before] } }', "import { Before } from './before.js';"],
-    ['another decorator', ' })\n@(() => {}', ''],
-  ])('is imported for %s', async (_, options, head) => {
+  test.each(
+    smoke([
+      ['a schema with a function', ', input: z.object({}).refine(() => true) }', "import { z } from 'zod';"],
+      ['hints', ', hints: { requires: [() => Before] } }', "import { Before } from './before.js';"],
+      ['another decorator', ' })\n@(() => {}', ''],
+    ]),
+  )('is imported for %s', async (_, options, head) => {
     project = await createProject({
       'src/other.ts': other(options, head),
       'src/before.ts': `import { Tool } from 'stepwright';

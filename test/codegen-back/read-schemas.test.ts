@@ -141,35 +141,38 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(found.tools['7-fine.ts']?.inputSchema).toEqual(inputSchema);
   });
 
-  test('stops modules that reach a limit, names each with its limit, and reads all others', async () => {
-    const found = await read(
-      {
-        'a-before.ts': plain,
-        'b-loops.ts': `while (true) {}\n${plain}`,
-        'c-between.ts': plain,
-        'd-waits.ts': `setInterval(() => {}, 1000); await new Promise(() => {});\n${plain}`,
-        'e-unsettled.ts': `await new Promise(() => {});\n${plain}`,
-        'f-between.ts': plain,
-        'g-hoards.ts': `const kept: Buffer[] = []; while (true) kept.push(Buffer.alloc(2 ** 20, 1));\n${plain}`,
-        'h-after.ts': plain,
-      },
-      { limits: { cpuMs: 1500, waitMs: 1500, memoryMb: 400 } },
-    );
-    const stopped = (file: string, why: string) => ({
-      at: file,
-      text: `SW6005 \`${file}\` was not read to its end: ${why}`,
-    });
-    expect(found.faults).toEqual([
-      stopped('b-loops.ts', 'it used 1.5 s of CPU time'),
-      stopped('d-waits.ts', 'it waits: it used under 0.015 s of CPU time in 1.5 s'),
-      stopped('e-unsettled.ts', 'it awaits a promise that can no longer be settled'),
-      {
-        at: 'g-hoards.ts',
-        text: 'SW6013 `g-hoards.ts` was not read to its end: its process used more than 400 MiB of memory',
-      },
-    ]);
-    expect(Object.keys(found.tools)).toEqual(['a-before.ts', 'c-between.ts', 'f-between.ts', 'h-after.ts']);
-  });
+  nightlyTest(
+    'stops modules that reach a limit, names each with its limit, and reads all others',
+    async () => {
+      const found = await read(
+        {
+          'a-before.ts': plain,
+          'b-loops.ts': `while (true) {}\n${plain}`,
+          'c-between.ts': plain,
+          'd-waits.ts': `setInterval(() => {}, 1000); await new Promise(() => {});\n${plain}`,
+          'e-unsettled.ts': `await new Promise(() => {});\n${plain}`,
+          'f-between.ts': plain,
+          'g-hoards.ts': `const kept: Buffer[] = []; while (true) kept.push(Buffer.alloc(2 ** 20, 1));\n${plain}`,
+          'h-after.ts': plain,
+        },
+        { limits: { cpuMs: 1500, waitMs: 1500, memoryMb: 400 } },
+      );
+      const stopped = (file: string, why: string) => ({
+        at: file,
+        text: `SW6005 \`${file}\` was not read to its end: ${why}`,
+      });
+      expect(found.faults).toEqual([
+        stopped('b-loops.ts', 'it used 1.5 s of CPU time'),
+        stopped('d-waits.ts', 'it waits: it used under 0.015 s of CPU time in 1.5 s'),
+        stopped('e-unsettled.ts', 'it awaits a promise that can no longer be settled'),
+        {
+          at: 'g-hoards.ts',
+          text: 'SW6013 `g-hoards.ts` was not read to its end: its process used more than 400 MiB of memory',
+        },
+      ]);
+      expect(Object.keys(found.tools)).toEqual(['a-before.ts', 'c-between.ts', 'f-between.ts', 'h-after.ts']);
+    },
+  );
 
   nightlyTest('reads a slow module', async () => {
     const work = (ms: number) =>
@@ -185,7 +188,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(Object.keys(found.tools)).toEqual(['a-slow.ts', 'b-slow.ts']);
   });
 
-  test('reports no module for the load of other processes', async () => {
+  nightlyTest('reports no module for the load of other processes', async () => {
     const burners = Array.from({ length: 3 }, () => spawn(process.execPath, ['-e', 'for (;;);']));
     try {
       const names = ['a.ts', 'b.ts'];
@@ -238,7 +241,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('reports schemas that a registry cannot contain', async () => {
+  nightlyTest('reports schemas that a registry cannot contain', async () => {
     const found = await read(
       {
         'a.ts': source('input: z.object({ when: z.date() })'),
@@ -349,38 +352,44 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('warns of alternatives at the top of an input that clients see, and of an option without effect', async () => {
-    const union = source('input: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])');
-    const files = { 'a.ts': union, 'b.ts': union, 'c.ts': union, 'd.ts': union, 'e.ts': plain };
-    const { faults } = await read(files, {
-      tools: [
-        tool('a.ts'),
-        tool('b.ts', 'T', { visibility: 'workflow' }),
-        tool('c.ts', 'T', { listedSchema: 'flat' }),
-        tool('d.ts', 'T', { listedSchema: 'flat', visibility: 'workflow' }),
-        tool('e.ts', 'T', { listedSchema: 'flat' }),
-      ],
-    });
-    expect(faults).toEqual([
-      { at: 'a.ts', text: expect.stringMatching(/^SW6022 .*`anyOf` at its top/) },
-      { at: 'd.ts', text: expect.stringMatching(/^SW6023 .*clients do not see it$/) },
-      { at: 'e.ts', text: expect.stringMatching(/^SW6023 .*has no `oneOf`/) },
-    ]);
-  });
+  nightlyTest(
+    'warns of alternatives at the top of an input that clients see, and of an option without effect',
+    async () => {
+      const union = source('input: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])');
+      const files = { 'a.ts': union, 'b.ts': union, 'c.ts': union, 'd.ts': union, 'e.ts': plain };
+      const { faults } = await read(files, {
+        tools: [
+          tool('a.ts'),
+          tool('b.ts', 'T', { visibility: 'workflow' }),
+          tool('c.ts', 'T', { listedSchema: 'flat' }),
+          tool('d.ts', 'T', { listedSchema: 'flat', visibility: 'workflow' }),
+          tool('e.ts', 'T', { listedSchema: 'flat' }),
+        ],
+      });
+      expect(faults).toEqual([
+        { at: 'a.ts', text: expect.stringMatching(/^SW6022 .*`anyOf` at its top/) },
+        { at: 'd.ts', text: expect.stringMatching(/^SW6023 .*clients do not see it$/) },
+        { at: 'e.ts', text: expect.stringMatching(/^SW6023 .*has no `oneOf`/) },
+      ]);
+    },
+  );
 
-  test('uses the input side of a transform, and reports an output side without a JSON form', async () => {
-    const transform = 'z.object({ n: z.string().transform((text) => text.length) })';
-    const found = await read({
-      'a.ts': source(`input: ${transform}`),
-      'b.ts': source(`input: z.object({ a: z.string() }), output: ${transform}`),
-    });
-    expect(found.tools['a.ts']?.inputSchema).toMatchObject({ properties: { n: { type: 'string' } } });
-    expect(found.faults).toEqual([
-      { at: 'b.ts', text: expect.stringMatching(/^SW6002 the output schema of tool `some-tool` .*`n`/) },
-    ]);
-  });
+  nightlyTest(
+    'uses the input side of a transform, and reports an output side without a JSON form',
+    async () => {
+      const transform = 'z.object({ n: z.string().transform((text) => text.length) })';
+      const found = await read({
+        'a.ts': source(`input: ${transform}`),
+        'b.ts': source(`input: z.object({ a: z.string() }), output: ${transform}`),
+      });
+      expect(found.tools['a.ts']?.inputSchema).toMatchObject({ properties: { n: { type: 'string' } } });
+      expect(found.faults).toEqual([
+        { at: 'b.ts', text: expect.stringMatching(/^SW6002 the output schema of tool `some-tool` .*`n`/) },
+      ]);
+    },
+  );
 
-  test('reports classes that differ from their source', async () => {
+  nightlyTest('reports classes that differ from their source', async () => {
     const found = await read(
       { 'a.ts': 'export class T {}', 'b.ts': 'export const other = 1;', 'c.ts': plain },
       { tools: [tool('a.ts'), tool('b.ts')], resources: [{ ...resource('c.ts'), exportName: 'T' }] },
@@ -388,7 +397,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(found.faults.map(({ text }) => text.slice(0, 6))).toEqual(['SW6007', 'SW6007', 'SW6007']);
   });
 
-  test('loads CommonJS modules, and what they import', async () => {
+  nightlyTest('loads CommonJS modules, and what they import', async () => {
     const found = await read(
       {
         'package.json': '{ "type": "commonjs" }',
@@ -403,7 +412,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('finds imports without an extension, of folders too', async () => {
+  nightlyTest('finds imports without an extension, of folders too', async () => {
     const files = {
       'a.ts': `import { bound } from './shared/bound';\nimport { unit } from './shared';\n${source('input: z.object({ a: z.number().max(bound).describe(unit) })')}`,
       'shared/bound.ts': 'export const bound: number = 7;',
@@ -414,7 +423,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(JSON.stringify(tools)).toContain('"maximum":7,"description":"kg"');
   });
 
-  test('reports modules that name each other as the cause', async () => {
+  nightlyTest('reports modules that name each other as the cause', async () => {
     const found = await read(
       {
         'package.json': '{ "type": "commonjs" }',
@@ -429,7 +438,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('embeds the file of a resource, and reports one that cannot be read', async () => {
+  nightlyTest('embeds the file of a resource, and reports one that cannot be read', async () => {
     const files = {
       'src/r.ts': `import { Resource } from 'stepwright';
         @Resource({ name: 'r', file: './r.md' }) export class R { static readonly uri = 'resource://x/y'; }`,
@@ -457,21 +466,24 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(Object.keys(found.tools)).toEqual(['fine.ts']);
   });
 
-  test('reports the module that fails, not those that import it, and no file a second time', async () => {
-    const found = await read(
-      {
-        'a.ts': `import './b.js';\n${plain}`,
-        'b.ts': `throw new Error('b alone');\n${plain}`,
-        'c.ts': `import './broken.js';\n${plain}`,
-        'broken.ts': `export const half = ;\n${plain}`,
-      },
-      { broken: new Set(['broken.ts']) },
-    );
-    expect(found.faults).toEqual([
-      { at: 'b.ts', text: 'SW6001 `b.ts` cannot be imported: Error: b alone (b.ts:1:7)' },
-    ]);
-    expect(found.tools).toEqual({});
-  });
+  nightlyTest(
+    'reports the module that fails, not those that import it, and no file a second time',
+    async () => {
+      const found = await read(
+        {
+          'a.ts': `import './b.js';\n${plain}`,
+          'b.ts': `throw new Error('b alone');\n${plain}`,
+          'c.ts': `import './broken.js';\n${plain}`,
+          'broken.ts': `export const half = ;\n${plain}`,
+        },
+        { broken: new Set(['broken.ts']) },
+      );
+      expect(found.faults).toEqual([
+        { at: 'b.ts', text: 'SW6001 `b.ts` cannot be imported: Error: b alone (b.ts:1:7)' },
+      ]);
+      expect(found.tools).toEqual({});
+    },
+  );
 
   test('starts no process where there is nothing to import', async () => {
     const found = await read({}, { limits: { memoryMb: 1 } });

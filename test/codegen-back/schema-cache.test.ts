@@ -59,7 +59,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     expect(await codegen()).toEqual(warm);
   });
 
-  test('imports a module again when anything that it depends on changes', async () => {
+  nightlyTest('imports a module again when anything that it depends on changes', async () => {
     const head = `import { readdirSync, readFileSync } from 'node:fs';
       import { far } from './near.js';
       import { linked } from 'linked';
@@ -120,29 +120,32 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     }
   });
 
-  test('does not cache failures and modules that start processes, and follows computed imports', async () => {
-    project = await createProject({
-      'src/computed.ts': tool('computed', "const name = './part.js'; await import(name);"),
-      'src/fine.ts': tool('fine'),
-      'src/part.ts': '',
-      'src/throws.ts': `${tool('throws')}\nthrow new Error('not today');`,
-    });
-    const faulty = { imported: ['computed', 'fine', 'throws'], text: expect.stringContaining('SW6001') };
-    expect(await codegen()).toEqual(faulty);
-    expect(await codegen()).toEqual({ ...faulty, imported: ['throws'] });
-    await project.write({ 'src/part.ts': 'export {};' });
-    expect(await codegen()).toEqual({ ...faulty, imported: ['computed', 'throws'] });
-    await project.write({ 'src/throws.ts': 'export {};' });
-    expect(await codegen()).toEqual(warm);
+  nightlyTest(
+    'does not cache failures and modules that start processes, and follows computed imports',
+    async () => {
+      project = await createProject({
+        'src/computed.ts': tool('computed', "const name = './part.js'; await import(name);"),
+        'src/fine.ts': tool('fine'),
+        'src/part.ts': '',
+        'src/throws.ts': `${tool('throws')}\nthrow new Error('not today');`,
+      });
+      const faulty = { imported: ['computed', 'fine', 'throws'], text: expect.stringContaining('SW6001') };
+      expect(await codegen()).toEqual(faulty);
+      expect(await codegen()).toEqual({ ...faulty, imported: ['throws'] });
+      await project.write({ 'src/part.ts': 'export {};' });
+      expect(await codegen()).toEqual({ ...faulty, imported: ['computed', 'throws'] });
+      await project.write({ 'src/throws.ts': 'export {};' });
+      expect(await codegen()).toEqual(warm);
 
-    await rm(path.join(project.root, 'src/computed.ts'));
-    expect(await codegen()).toEqual(warm);
-    await project.write({
-      'src/fine.ts': tool('fine', "import { execSync } from 'node:child_process'; execSync('true');"),
-    });
-    expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
-    expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
-  });
+      await rm(path.join(project.root, 'src/computed.ts'));
+      expect(await codegen()).toEqual(warm);
+      await project.write({
+        'src/fine.ts': tool('fine', "import { execSync } from 'node:child_process'; execSync('true');"),
+      });
+      expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
+      expect(await codegen()).toEqual({ imported: ['fine'], text: '' });
+    },
+  );
 
   nightlyTest('ignores a corrupt cache, and one that cannot be written', async () => {
     project = await createProject({ 'src/a.ts': tool('a') });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CodegenResult, CodegenSession, runCodegen } from '../../src/codegen/index.js';
 import { readSourceRecords, textHash } from '../../src/formats/source-record.js';
-import { isNightly, smoke } from '../nightly.js';
+import { isNightly, nightlyTest, smoke } from '../nightly.js';
 import { createProject, type Project } from './project.fixture.js';
 
 let projects: Project[] = [];
@@ -157,35 +157,38 @@ const registryOf = ({ root }: Project): Promise<string> =>
   readFile(path.join(root, 'generated/registry.ts'), 'utf8').catch(() => '');
 
 describe('a session', { timeout: 240_000 }, () => {
-  test('comes to what a run without it comes to, whatever was edited, and so do runs of several processes', async () => {
-    const sequences = fc.array(anyEdit, { minLength: 12, maxLength: 12 });
-    const first = Object.entries(TEXTS).flatMap(([file, [text]]) =>
-      text === undefined ? [] : [[file, text]],
-    );
-    await fc.assert(
-      fc.asyncProperty(sequences, async (edits) => {
-        const project = await open(Object.fromEntries(first));
-        // In it, each run has a session of its own: what it knows of earlier ones comes from the cache.
-        const other = await open(Object.fromEntries(first));
-        const { root } = project;
-        const session = new CodegenSession();
-        expect((await runCodegen({ root, session })).written).toHaveLength(1);
-        expect((await runCodegen({ root: other.root })).written).toHaveLength(1);
-        for (const edit of edits) {
-          await apply(project, edit);
-          await apply(other, edit);
-          const kept = await runCodegen({ root, session });
-          const recalled = await runCodegen({ root: other.root });
-          const fresh = await runCodegen({ root, cache: false, check: true });
-          expect(outcomeOf(kept)).toEqual(outcomeOf(fresh));
-          expect(outcomeOf(recalled)).toEqual(outcomeOf(fresh));
-          expect(await registryOf(other)).toBe(await registryOf(project));
-          if ([...kept.written, ...kept.current].length > 0) expect(fresh.current).toHaveLength(1);
-        }
-      }),
-      { numRuns: isNightly ? 4 : 1 },
-    );
-  });
+  nightlyTest(
+    'comes to what a run without it comes to, whatever was edited, and so do runs of several processes',
+    async () => {
+      const sequences = fc.array(anyEdit, { minLength: 12, maxLength: 12 });
+      const first = Object.entries(TEXTS).flatMap(([file, [text]]) =>
+        text === undefined ? [] : [[file, text]],
+      );
+      await fc.assert(
+        fc.asyncProperty(sequences, async (edits) => {
+          const project = await open(Object.fromEntries(first));
+          // In it, each run has a session of its own: what it knows of earlier ones comes from the cache.
+          const other = await open(Object.fromEntries(first));
+          const { root } = project;
+          const session = new CodegenSession();
+          expect((await runCodegen({ root, session })).written).toHaveLength(1);
+          expect((await runCodegen({ root: other.root })).written).toHaveLength(1);
+          for (const edit of edits) {
+            await apply(project, edit);
+            await apply(other, edit);
+            const kept = await runCodegen({ root, session });
+            const recalled = await runCodegen({ root: other.root });
+            const fresh = await runCodegen({ root, cache: false, check: true });
+            expect(outcomeOf(kept)).toEqual(outcomeOf(fresh));
+            expect(outcomeOf(recalled)).toEqual(outcomeOf(fresh));
+            expect(await registryOf(other)).toBe(await registryOf(project));
+            if ([...kept.written, ...kept.current].length > 0) expect(fresh.current).toHaveLength(1);
+          }
+        }),
+        { numRuns: isNightly ? 4 : 1 },
+      );
+    },
+  );
 
   test.each(smoke(['several processes', 'one session']))(
     'checks workflows again where a schema from outside of the project has changed, in %s',
@@ -218,7 +221,7 @@ describe('a session', { timeout: 240_000 }, () => {
     },
   );
 
-  test.each(smoke(['several processes', 'one session']))(
+  nightlyTest.each(smoke(['several processes', 'one session']))(
     'writes a deleted registry again that a source imports, in %s',
     async (runs) => {
       const tool = (description: string) => `
@@ -334,7 +337,7 @@ describe('a session', { timeout: 240_000 }, () => {
     expect(await hints()).toEqual([]);
   });
 
-  test('frames the text that was checked of a file that has changed meanwhile', async () => {
+  nightlyTest('frames the text that was checked of a file that has changed meanwhile', async () => {
     const checked = `
       import { done, Workflow } from 'stepwright';
       import './tool.js';

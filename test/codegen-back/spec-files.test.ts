@@ -84,7 +84,7 @@ async function said(project: Project): Promise<string[]> {
 
 // Each test starts Node processes with a compiler in them.
 describe('spec files in a registry', { timeout: 240_000 }, () => {
-  test('bring what they and the configuration say about domains', async () => {
+  nightlyTest('bring what they and the configuration say about domains', async () => {
     const project = await begin({
       'stepwright.config.json': JSON.stringify({
         specs: ['workflows/**/*.{yaml,json,xml}'],
@@ -207,7 +207,7 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     ]);
   });
 
-  test('report no echo of a tool that cannot be read', async () => {
+  nightlyTest('report no echo of a tool that cannot be read', async () => {
     const project = await begin({
       'src/upstream.ts': (SPEC_FILES['src/upstream.ts'] ?? '').replace("name: 'files_read'", 'name: 5'),
     });

@@ -2,6 +2,7 @@ import { rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { builtPackage, importBuilt, runCodegen } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 import { createProject, type Project, run } from './project.fixture.js';
 
 let project: Project;
@@ -52,7 +53,7 @@ async function recalled() {
 
 // Each run starts Node with a compiler in it.
 describe('a run that changes nothing', { timeout: 240_000 }, () => {
-  test('is recalled, as long as nothing is different that it has looked at', async () => {
+  nightlyTest('is recalled, as long as nothing is different that it has looked at', async () => {
     await begin();
     // All packages of types are included without an import.
     const { compilerOptions, ...rest } = JSON.parse(await project.read('tsconfig.json'));
@@ -149,7 +150,7 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
     );
   });
 
-  test('is not recalled after a fault, nor without a cache', async () => {
+  nightlyTest('is not recalled after a fault, nor without a cache', async () => {
     await begin();
     await runCodegen({ root: project.root, cache: false });
     expect(await recalled()).toBeUndefined();
@@ -175,7 +176,7 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
     expect(await recalled()).toBeUndefined();
   });
 
-  test('loads no compiler, and prints the same', async () => {
+  nightlyTest('loads no compiler, and prints the same', async () => {
     await begin();
     const without = (compilers: string): string => `
       const Module = require('node:module');

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { nightlyTest } from '../nightly.js';
 import { runCodegen } from '../built-package.js';
 import { createProject, type Project } from './project.fixture.js';
 
@@ -111,7 +112,7 @@ describe('a schema of zod functions and literals', { timeout: 240_000 }, () => {
     expect(registry === '').toBe(faulty.length > 0);
   });
 
-  test('is made again by another version of zod', async () => {
+  nightlyTest('is made again by another version of zod', async () => {
     await create();
     const zod = (version: string) => ({
       'node_modules/zod/package.json': JSON.stringify({ name: 'zod', version, main: 'index.cjs' }),

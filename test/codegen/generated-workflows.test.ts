@@ -223,7 +223,7 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
   return JSON.parse(JSON.stringify(start(...Object.values(verbs)))) as Json;
 }
 
-const WORKFLOWS = isNightly ? 150 : 20;
+const WORKFLOWS = isNightly ? 150 : 10;
 
 describe('generated workflows', { timeout: 120_000 }, () => {
   const seed = PROPERTY_SEED;
@@ -338,7 +338,7 @@ describe('the names of handles', { timeout: 120_000 }, () => {
   const RESERVED = /^(?:call|done|link|prompt|Resource|Step|Tool|Workflow|Uses)$/;
 
   test('are in the registry, each with its class', () => {
-    for (const sampled of fc.sample(handles, { numRuns: isNightly ? 12 : 4, seed })) {
+    for (const sampled of fc.sample(handles, { numRuns: isNightly ? 12 : 2, seed })) {
       const known = new Set<string>();
       const tools = sampled.filter(({ className }) => {
         const isFree = !known.has(className) && !RESERVED.test(className);

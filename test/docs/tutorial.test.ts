@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { install, linkPackage } from '../installed-package.js';
+import { nightlyDescribe } from '../nightly.js';
 import { fencesOf, page, ROOT } from './fences.js';
 
 const fences = fencesOf(page('docs/tutorial.md'));
@@ -34,7 +35,7 @@ test('the tutorial installs the file that `npm pack` writes', () => {
   expect(installed.split(' ').map((each) => each.replace(/(?<=.)@\d+$/, ''))).toEqual(DEVELOPMENT);
 });
 
-describe('the tutorial works as written', () => {
+nightlyDescribe('the tutorial works as written', () => {
   let root = '';
 
   const write = (file: string, text: string): void => {

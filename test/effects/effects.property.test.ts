@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { smoke } from '../nightly.js';
+import { nightlyDescribe, nightlyTest } from '../nightly.js';
 import { ENGINE, type Engine } from '../oracle/drive.js';
 import { holdOn, RUNS, samplesOf, timeoutFor } from '../oracle/runs.js';
 import { faultsIn } from './claims.js';
@@ -29,18 +29,22 @@ const MUTATIONS: readonly (readonly [string, () => Engine])[] = [
   ['forgets in a jump how to undo what starts over', jumpForgets],
 ];
 
-describe('an engine would be caught that', () => {
-  test.each(smoke(MUTATIONS))('%s', { timeout: timeoutFor(MOST_RUNS) }, (_name, engineOf) => {
+nightlyDescribe('an engine would be caught that', () => {
+  test.each(MUTATIONS)('%s', { timeout: timeoutFor(MOST_RUNS) }, (_name, engineOf) => {
     expect(samplesOf(trialOf, MOST_RUNS).some((trial) => isCaught(engineOf(), trial))).toBe(true);
   });
 });
 
-test('a host would be caught that takes the failure of a call for sure that it makes again', {
-  timeout: timeoutFor(MOST_RUNS),
-}, () => {
-  const trials = samplesOf(trialOf, MOST_RUNS).filter(({ crashes }) => crashes);
-  expect(trials.some((trial) => isCaught(ENGINE, { ...trial, trustsFailures: true }))).toBe(true);
-});
+nightlyTest(
+  'a host would be caught that takes the failure of a call for sure that it makes again',
+  {
+    timeout: timeoutFor(MOST_RUNS),
+  },
+  () => {
+    const trials = samplesOf(trialOf, MOST_RUNS).filter(({ crashes }) => crashes);
+    expect(trials.some((trial) => isCaught(ENGINE, { ...trial, trustsFailures: true }))).toBe(true);
+  },
+);
 
 function isCaught(engine: Engine, trial: ReturnType<typeof trialOf>): boolean {
   try {

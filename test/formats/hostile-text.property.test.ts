@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseWorkflows, type TextFormat } from '../../src/formats/index.js';
 import { parseGraph } from '../../src/graph/schema/parse-graph.js';
+import { isNightly } from '../nightly.js';
 import { specText } from './spec-file.fixture.js';
 
 const FILES: Readonly<Record<TextFormat, string>> = {
@@ -109,7 +110,7 @@ describe.each(['yaml', 'json', 'xml'] as const)('a text in %s', (format) => {
   test('that was broken is refused as a whole, or is a workflow', async () => {
     await fc.assert(
       fc.asyncProperty(broken(FILES[format]), (text) => holds(text, format)),
-      { numRuns: 400 },
+      { numRuns: isNightly ? 400 : 80 },
     );
   });
 
@@ -117,7 +118,7 @@ describe.each(['yaml', 'json', 'xml'] as const)('a text in %s', (format) => {
     const noise = fc.array(NOISE, { maxLength: 200 }).map((pieces) => pieces.join(''));
     await fc.assert(
       fc.asyncProperty(noise, (text) => holds(text, format)),
-      { numRuns: 400 },
+      { numRuns: isNightly ? 400 : 80 },
     );
   });
 });

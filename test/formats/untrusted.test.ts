@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseUntrustedWorkflows, parseWorkflows } from '../../src/formats/index.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
+import { nightlyTest } from '../nightly.js';
 import { said, specText } from './spec-file.fixture.js';
 
 const options = { file: 'f.yaml', format: 'yaml' } as const;
@@ -21,7 +22,7 @@ test('an untrusted text is read as any other, in a process of its own', { timeou
   );
 });
 
-test('an untrusted text beyond the limits is refused', { timeout: 60_000 }, async () => {
+nightlyTest('an untrusted text beyond the limits is refused', { timeout: 60_000 }, async () => {
   const long = await parseUntrustedWorkflows(`# ${'x'.repeat(300_000)}`, options);
   expect(said(long.diagnostics)).toEqual([
     'f.yaml:1:1 SW5001 the file has more than 262144 characters (split it into several files)',

@@ -70,7 +70,7 @@ describe('a draft of a spec file', () => {
         );
       }),
       {
-        numRuns: isNightly ? 300 : 100,
+        numRuns: isNightly ? 300 : 40,
         examples: [
           // A result that no reference can name.
           [

@@ -7,7 +7,7 @@ import { tell } from './oracle.js';
 import { INPUT } from './random-graph.js';
 import { sample } from './runs.js';
 
-const cases = sample(isNightly ? 1_500 : 400);
+const cases = sample(isNightly ? 1_500 : 200);
 
 /** Names that mean nothing, order that goes round, ways out of a scope. What a graph merely should not do is allowed. */
 const MALFORMED = [

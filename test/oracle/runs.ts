@@ -4,7 +4,7 @@ import { isSoaking, PROPERTY_SEED } from '../property-seed.js';
 import { type Case, caseOf } from './random-graph.js';
 
 /** How many random graphs are tried: in every build, every night, and where `npm run test:soak` asks for more. */
-const IN_EVERY_BUILD = 300;
+const IN_EVERY_BUILD = 100;
 const EVERY_NIGHT = 10_000;
 const WHEN_SOAKING = 1_000_000;
 

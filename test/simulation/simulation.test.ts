@@ -14,7 +14,7 @@ afterEach(() => {
 const poll = (): void => void vi.advanceTimersByTime(20);
 
 // `SEED=7` replays one, `SEED=7 STEPS=20` less of it; `SEEDS=5000` runs more of them, `FIRST_SEED=5001` later ones.
-const { SEED, FIRST_SEED = '1', SEEDS = '30', STEPS: steps = String(STEPS) } = process.env;
+const { SEED, FIRST_SEED = '1', SEEDS = isNightly ? '30' : '10', STEPS: steps = String(STEPS) } = process.env;
 const first = Number(SEED ?? FIRST_SEED);
 const last = SEED === undefined ? first + Number(SEEDS) - 1 : first;
 

@@ -108,7 +108,7 @@ const EDITORS: readonly [string, () => Editor | Promise<Editor>][] = [
   ['5.9', () => serviceEditor(typescript5 as unknown as typeof typescript, source, loosely)],
 ];
 
-describe.each(smoke(EDITORS, 2))('an editor with TypeScript %s', { timeout: 180_000 }, (_version, open) => {
+describe.each(smoke(EDITORS))('an editor with TypeScript %s', { timeout: 180_000 }, (_version, open) => {
   let editor: Editor;
   beforeAll(async () => {
     editor = await open();

@@ -266,7 +266,7 @@ const STRICTER = [
 describe('lowerExpression', () => {
   test('keeps the meaning of the source in JavaScript', () => {
     const seed = PROPERTY_SEED;
-    const sources = fc.sample(source, { numRuns: isNightly ? 600 : 200, seed });
+    const sources = fc.sample(source, { numRuns: isNightly ? 600 : 60, seed });
     const scopes = fc.sample(fc.record(fields, { noNullPrototype: true }), { numRuns: 8, seed });
     const seen = { equal: 0, failed: 0, stricter: 0 };
     for (const [index, expr] of lowerAll(sources).entries()) {

@@ -208,7 +208,7 @@ describe('every generated workflow', () => {
         expect(status).toBe('succeeded');
         expect(calls).toEqual(expectedCalls(steps));
       }),
-      { numRuns: isNightly ? 200 : 60 },
+      { numRuns: isNightly ? 200 : 20 },
     );
   });
 });

@@ -302,7 +302,7 @@ test('the schema accepts what the loader accepts', { timeout: 120_000 }, async (
       accepted += 1;
       expect(check(document)).toEqual([]);
     }),
-    { numRuns: isNightly ? 300 : 100, seed: 1369268080 },
+    { numRuns: isNightly ? 300 : 60, seed: 1369268080 },
   );
   expect(accepted).toBeGreaterThan(isNightly ? 20 : 6);
 });
@@ -333,7 +333,7 @@ const POSITIONS: Readonly<Record<string, (node: Json) => JsonObject>> = {
 /** What editors know: keys, and types of values. What names mean is checked when the file is read. */
 const KEY_FAULTS = /^SW50(?:05|06|18) /;
 
-describe.each(SPEC_KINDS)('every key of a node of kind %s', (kind) => {
+describe.each(smoke(SPEC_KINDS, 4))('every key of a node of kind %s', (kind) => {
   const params = { p: { type: 'str' }, list: { type: 'list' } };
   const other = { description: 'd', graph: { only: { call: 'any' } } };
   const documentOf = (graph: JsonObject): JsonObject => ({

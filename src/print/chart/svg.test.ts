@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import { anyGraph } from '../../graph/any-graph.fixture.js';
 import { call, chain, done, graph, input, lit, step } from '../../runtime/engine/graph.fixture.js';
 import { chartOf } from './chart.js';
@@ -69,7 +70,7 @@ describe('a chart as SVG', () => {
       fc.property(anyGraph, (of) => {
         expect(elements(printSvg(chartOf(of)))[0]).toBe('svg');
       }),
-      { numRuns: 100 },
+      { numRuns: isNightly ? 100 : 25 },
     );
   });
 });

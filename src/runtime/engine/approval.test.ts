@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import { PROPERTY_SEED } from '../../../test/property-seed.js';
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
@@ -142,7 +143,9 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.constant({ kind: 'restart' as const }),
 );
 
-test('1,000 random changes between the approval and the call: what differs is asked for again', () => {
+const CHANGES = isNightly ? 1_000 : 300;
+
+test(`${CHANGES} random changes between the approval and the call: what differs is asked for again`, () => {
   let [same, other] = [0, 0];
   fc.assert(
     fc.property(change, fc.boolean(), (changed, saysYes) => {
@@ -186,7 +189,7 @@ test('1,000 random changes between the approval and the call: what differs is as
       const calls = again.commands.filter(({ kind }) => kind === 'callTool');
       expect(calls).toEqual(saysYes ? [expect.objectContaining({ tool, input: sent })] : []);
     }),
-    { seed: PROPERTY_SEED, numRuns: 1_000 },
+    { seed: PROPERTY_SEED, numRuns: CHANGES },
   );
   expect(Math.min(same, other)).toBeGreaterThan(100);
 });

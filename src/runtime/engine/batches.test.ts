@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Compensation } from '../../graph/kinds/node.js';
 import type { Graph } from '../../graph/model.js';
@@ -94,7 +95,7 @@ describe('a batch of events', () => {
           expect([...other.rows].sort()).toEqual([...alone.rows].sort());
         },
       ),
-      { numRuns: 150 },
+      { numRuns: isNightly ? 150 : 40 },
     );
   });
 

@@ -32,7 +32,7 @@ import { outstanding } from './read.js';
 import { restore, snapshot } from './snapshot.js';
 import { rowsText, tablesOf, textOf } from './tables.fixture.js';
 
-const RUNS = { numRuns: isNightly ? 500 : 100 };
+const RUNS = { numRuns: isNightly ? 500 : 40 };
 
 const deadline = fc.oneof(
   { weight: 4, arbitrary: fc.constant(undefined) },

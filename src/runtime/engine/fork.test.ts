@@ -30,7 +30,7 @@ function logOf(of: Graph, world: readonly Move[]): { readonly events: Event[]; r
 }
 
 /** So many runs are forked. */
-const FORKS = isNightly ? 400 : 120;
+const FORKS = isNightly ? 400 : 40;
 
 test('a log leads to the state that the run had after each of its events', () => {
   fc.assert(
@@ -43,7 +43,7 @@ test('a log leads to the state that the run had after each of its events', () =>
         expect(rowsText(replay.state)).toBe(texts[index + 1]);
       }
     }),
-    { numRuns: isNightly ? 200 : 60 },
+    { numRuns: isNightly ? 200 : 20 },
   );
 });
 

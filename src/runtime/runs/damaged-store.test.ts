@@ -85,7 +85,7 @@ async function outcome(store: JournalRunStore, id: string): Promise<string> {
   }
 }
 
-test.each(Array.from({ length: isNightly ? 16 : 4 }, (_, seed) => seed))(
+test.each(Array.from({ length: isNightly ? 16 : 2 }, (_, seed) => seed))(
   'no run of a file with a page of random bytes (%i) is not found, or has other content',
   {
     timeout: 60_000,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { isNightly } from '../../../test/nightly.js';
 import type { Json } from '../../graph/json.js';
 import { ask, body, parallel } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, step } from '../engine/graph.fixture.js';
@@ -208,7 +209,7 @@ test('many questions are answered in any order, each once, with a journal that f
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: isNightly ? 60 : 15 },
   );
 });
 

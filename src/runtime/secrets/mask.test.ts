@@ -50,7 +50,7 @@ describe('Mask', () => {
           );
         },
       ),
-      { numRuns: isNightly ? 2_000 : 500 },
+      { numRuns: isNightly ? 2_000 : 200 },
     );
   });
 
@@ -176,7 +176,7 @@ describe('Mask', () => {
           expect(mask.isEmpty).toBe(secrets.every((secret) => secret === ''));
         },
       ),
-      { numRuns: isNightly ? 1_000 : 300 },
+      { numRuns: isNightly ? 1_000 : 100 },
     );
   });
 

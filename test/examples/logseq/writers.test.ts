@@ -31,30 +31,42 @@ test(`two programs that write ${WRITES} tasks each to one journal lose none`, {
   expect(await filesOf(folder)).toEqual(['journals', 'journals/2026_01_12.md', 'pages', 'pages/Website.md']);
 });
 
-test('a writer killed at any moment takes no acknowledged task with it, and leaves nothing behind', {
-  timeout: 240_000,
-}, async () => {
-  const folder = await temporaryGraph({ 'pages/Website.md': '' });
-  // How many acknowledgements each life of a writer sees before it is killed.
-  const lives = fc.sample(fc.integer({ min: 1, max: WRITES / 4 }), { seed: 9, numRuns: isNightly ? 16 : 6 });
-  const write = async (name: string): Promise<number> => {
-    let kills = 0;
-    let next = 1;
-    while (next <= WRITES) {
-      const { last, exit } = await runWriter(folder, name, next, lives.pop());
-      if (exit !== 0) kills += 1;
-      next = last + 1;
-    }
-    return kills;
-  };
-  const kills = await Promise.all([write('a'), write('b')]);
-  expect(kills[0]).toBeGreaterThan(0);
-  expect(kills[1]).toBeGreaterThan(0);
-  await new LogseqGraph(folder).appendToJournal('2026-01-12', { id: 'c-1', text: 'TODO c-1' });
-  const all = [...numbered('a', WRITES), ...numbered('b', WRITES), 'c-1'];
-  expect(await tasksIn(folder)).toEqual(all.sort());
-  expect(await filesOf(folder)).toEqual(['journals', 'journals/2026_01_12.md', 'pages', 'pages/Website.md']);
-});
+nightlyTest(
+  'a writer killed at any moment takes no acknowledged task with it, and leaves nothing behind',
+  {
+    timeout: 240_000,
+  },
+  async () => {
+    const folder = await temporaryGraph({ 'pages/Website.md': '' });
+    // How many acknowledgements each life of a writer sees before it is killed.
+    const lives = fc.sample(fc.integer({ min: 1, max: WRITES / 4 }), {
+      seed: 9,
+      numRuns: isNightly ? 16 : 6,
+    });
+    const write = async (name: string): Promise<number> => {
+      let kills = 0;
+      let next = 1;
+      while (next <= WRITES) {
+        const { last, exit } = await runWriter(folder, name, next, lives.pop());
+        if (exit !== 0) kills += 1;
+        next = last + 1;
+      }
+      return kills;
+    };
+    const kills = await Promise.all([write('a'), write('b')]);
+    expect(kills[0]).toBeGreaterThan(0);
+    expect(kills[1]).toBeGreaterThan(0);
+    await new LogseqGraph(folder).appendToJournal('2026-01-12', { id: 'c-1', text: 'TODO c-1' });
+    const all = [...numbered('a', WRITES), ...numbered('b', WRITES), 'c-1'];
+    expect(await tasksIn(folder)).toEqual(all.sort());
+    expect(await filesOf(folder)).toEqual([
+      'journals',
+      'journals/2026_01_12.md',
+      'pages',
+      'pages/Website.md',
+    ]);
+  },
+);
 
 nightlyTest(
   'a crash before any file operation leaves a journal of whole lines and a graph that can be written',

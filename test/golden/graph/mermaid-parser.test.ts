@@ -10,6 +10,7 @@ import { anyGraph } from '../../../src/graph/any-graph.fixture.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { nodesOf } from '../../../src/graph/nodes.js';
 import { printMermaid } from '../../../src/print/mermaid.js';
+import { isNightly } from '../../nightly.js';
 import { cases } from './cases.js';
 
 /** A chart as Mermaid's own parser understands it. */
@@ -66,7 +67,7 @@ describe("Mermaid's parser reads the chart", () => {
       fc.asyncProperty(anyGraph, async (graph) => {
         await expectWhole(graph);
       }),
-      { numRuns: 25 },
+      { numRuns: isNightly ? 25 : 5 },
     );
   });
 });

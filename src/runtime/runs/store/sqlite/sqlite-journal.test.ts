@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import * as sqlite from '@photostructure/sqlite';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { isNightly } from '../../../../../test/nightly.js';
 import { hashGraph } from '../../../../graph/canonical.js';
 import type { JsonObject } from '../../../../graph/json.js';
 import { planOf } from '../../../../plan/compile.js';
@@ -396,6 +397,6 @@ test('does what a journal in memory does, whatever is written', async () => {
       expect(await answersOf(journal)).toEqual(await answersOf(memory));
       await journal.close();
     }),
-    { numRuns: 100 },
+    { numRuns: isNightly ? 100 : 30 },
   );
 });
