@@ -9,6 +9,7 @@ import { runRef } from '../../src/runtime/tools/port.js';
 import { compilePrograms } from '../compiled-programs.js';
 import { runIn } from '../e2e/composite/client.js';
 import { freshCall } from '../e2e/composite/http.js';
+import { nightlyTest } from '../nightly.js';
 import type { Child } from './child.js';
 import { ledgerServers } from './ledger-servers.js';
 
@@ -80,60 +81,63 @@ describe('while a server uses the store', { timeout: 90_000 }, () => {
     expect(done.structuredContent).toMatchObject({ status: 'completed', result: 'b' });
   });
 
-  test('a fork with the tools themselves survives the server, and leaves the run as it is', async () => {
-    const { child, url } = await served();
-    const workflow_id = runIn(await freshCall(url, 'w_line'));
-    await freshCall(url, 'submit_result', { workflow_id, result: true });
-    const before = effects();
-    expect([...before.keys()]).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    const database = new sqlite.DatabaseSync(servers.path, { readOnly: true });
-    const rows = () =>
-      ['entries', 'state', 'host'].map((table) =>
-        database.prepare(`SELECT * FROM ${table} WHERE run = 1`).all(),
+  nightlyTest(
+    'a fork with the tools themselves survives the server, and leaves the run as it is',
+    async () => {
+      const { child, url } = await served();
+      const workflow_id = runIn(await freshCall(url, 'w_line'));
+      await freshCall(url, 'submit_result', { workflow_id, result: true });
+      const before = effects();
+      expect([...before.keys()]).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+      const database = new sqlite.DatabaseSync(servers.path, { readOnly: true });
+      const rows = () =>
+        ['entries', 'state', 'host'].map((table) =>
+          database.prepare(`SELECT * FROM ${table} WHERE run = 1`).all(),
+        );
+      const unchanged = rows();
+      // Entry 3 has the result of `a`.
+      const printed = child.lines.length;
+      const { run, forked_from, repeated_calls } = await runs(
+        'fork',
+        runRef(workflow_id),
+        '--at',
+        '3',
+        '--real',
+        '--yes',
       );
-    const unchanged = rows();
-    // Entry 3 has the result of `a`.
-    const printed = child.lines.length;
-    const { run, forked_from, repeated_calls } = await runs(
-      'fork',
-      runRef(workflow_id),
-      '--at',
-      '3',
-      '--real',
-      '--yes',
-    );
-    expect(forked_from).toMatchObject({ entry: 3, effects: [{ step_id: 'a', tool: 'record' }] });
-    expect((repeated_calls as readonly JsonObject[]).map(({ step_id }) => step_id)).toEqual([
-      'b',
-      'c',
-      'd',
-      'e',
-      'f',
-    ]);
-    await child.printed(printed + 1);
-    await child.kill();
+      expect(forked_from).toMatchObject({ entry: 3, effects: [{ step_id: 'a', tool: 'record' }] });
+      expect((repeated_calls as readonly JsonObject[]).map(({ step_id }) => step_id)).toEqual([
+        'b',
+        'c',
+        'd',
+        'e',
+        'f',
+      ]);
+      await child.printed(printed + 1);
+      await child.kill();
 
-    const next = await served();
-    await vi.waitFor(
-      async () =>
-        expect(await runs('show', String(run))).toMatchObject({
-          status: 'waiting',
-          actions: [{ step_id: 'sure' }],
-        }),
-      { timeout: 30_000 },
-    );
-    const after = effects();
-    expect([...after].map(([name, keys]) => [name, keys.size])).toEqual([
-      ['a', 1],
-      ...['b', 'c', 'd', 'e', 'f'].map((name) => [name, 2]),
-    ]);
-    expect(rows()).toEqual(unchanged);
-    database.close();
-    const done = await freshCall(next.url, 'submit_result', {
-      workflow_id,
-      action_id: 'sure#1',
-      result: true,
-    });
-    expect(done.structuredContent).toMatchObject({ status: 'completed', result: 'g' });
-  });
+      const next = await served();
+      await vi.waitFor(
+        async () =>
+          expect(await runs('show', String(run))).toMatchObject({
+            status: 'waiting',
+            actions: [{ step_id: 'sure' }],
+          }),
+        { timeout: 30_000 },
+      );
+      const after = effects();
+      expect([...after].map(([name, keys]) => [name, keys.size])).toEqual([
+        ['a', 1],
+        ...['b', 'c', 'd', 'e', 'f'].map((name) => [name, 2]),
+      ]);
+      expect(rows()).toEqual(unchanged);
+      database.close();
+      const done = await freshCall(next.url, 'submit_result', {
+        workflow_id,
+        action_id: 'sure#1',
+        result: true,
+      });
+      expect(done.structuredContent).toMatchObject({ status: 'completed', result: 'g' });
+    },
+  );
 });

@@ -55,7 +55,7 @@ const REPLACEMENTS: readonly Replacement[] = [
   { what: 'folder is removed', replace: (folder) => rmSync(folder, { recursive: true }), losesEarlier: true },
 ];
 
-test.each(smoke(REPLACEMENTS, 2))(
+test.each(smoke(REPLACEMENTS))(
   'a server refuses runs and answers once its $what, and says so',
   {
     timeout: 60_000,

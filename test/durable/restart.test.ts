@@ -6,6 +6,7 @@ import { runRef } from '../../src/runtime/tools/port.js';
 import { failureIn, runIn, textIn } from '../e2e/composite/client.js';
 import { desk } from '../e2e/composite/fixture/registry.js';
 import { freshCall, listening } from '../e2e/composite/http.js';
+import { nightlyTest } from '../nightly.js';
 import { ledgerServers } from './ledger-servers.js';
 import { addressOf } from './tool-call.js';
 
@@ -16,7 +17,7 @@ const statusOf = async (url: URL, workflow_id: string) =>
   (await freshCall(url, 'get_workflow_status', { workflow_id })).structuredContent as JsonObject;
 
 describe('a server that is killed', { timeout: 90_000 }, () => {
-  test('goes on with its runs when it is back, and applies no effect under two keys', async () => {
+  nightlyTest('goes on with its runs when it is back, and applies no effect under two keys', async () => {
     let server = begin();
     let url = await addressOf(server);
     const workflow_id = runIn(await freshCall(url, 'w_line'));
@@ -57,7 +58,7 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
     expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'completed', result: 'g' });
   });
 
-  test('leaves the time in which it was away out of the limit of a call', async () => {
+  nightlyTest('leaves the time in which it was away out of the limit of a call', async () => {
     let server = begin('http', 'hangs');
     let url = await addressOf(server);
     const workflow_id = runIn(await freshCall(url, 'w_limited'));
@@ -131,43 +132,48 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
   });
 });
 
-test('a run keeps its workflow on a server with an edited one, and goes on where its tools are', {
-  timeout: 60_000,
-}, async () => {
-  let server = begin();
-  let url = await addressOf(server);
-  const workflow_id = runIn(await freshCall(url, 'w_gate'));
-  expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting', definition_changed: false });
-  await server.kill();
+nightlyTest(
+  'a run keeps its workflow on a server with an edited one, and goes on where its tools are',
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    let server = begin();
+    let url = await addressOf(server);
+    const workflow_id = runIn(await freshCall(url, 'w_gate'));
+    expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting', definition_changed: false });
+    await server.kill();
 
-  server = begin('http', 'edited');
-  url = await addressOf(server);
-  const status = await freshCall(url, 'get_workflow_status', { workflow_id });
-  expect(status.structuredContent).toMatchObject({
-    ...{
-      status: 'waiting',
-      definition_changed: true,
-      missing_capabilities: [{ kind: 'tool', name: 'slow' }],
-    },
-    action: { step_id: 'go' },
-  });
-  expect(textIn(status)).toContain("does not have tool 'slow'");
-  expect(textIn(status)).toContain('goes on with the one it started with');
-  const stored = await freshCall(url, 'submit_result', { workflow_id, result: true });
-  expect(stored.structuredContent).toMatchObject({ status: 'waiting', warnings: [{ code: 'W_STORED' }] });
-  const later = runIn(await freshCall(url, 'w_gate'));
-  expect(await statusOf(url, later)).toMatchObject({ definition_changed: false });
-  expect(await statusOf(url, later)).not.toHaveProperty('missing_capabilities');
-  await server.kill();
+    server = begin('http', 'edited');
+    url = await addressOf(server);
+    const status = await freshCall(url, 'get_workflow_status', { workflow_id });
+    expect(status.structuredContent).toMatchObject({
+      ...{
+        status: 'waiting',
+        definition_changed: true,
+        missing_capabilities: [{ kind: 'tool', name: 'slow' }],
+      },
+      action: { step_id: 'go' },
+    });
+    expect(textIn(status)).toContain("does not have tool 'slow'");
+    expect(textIn(status)).toContain('goes on with the one it started with');
+    const stored = await freshCall(url, 'submit_result', { workflow_id, result: true });
+    expect(stored.structuredContent).toMatchObject({ status: 'waiting', warnings: [{ code: 'W_STORED' }] });
+    const later = runIn(await freshCall(url, 'w_gate'));
+    expect(await statusOf(url, later)).toMatchObject({ definition_changed: false });
+    expect(await statusOf(url, later)).not.toHaveProperty('missing_capabilities');
+    await server.kill();
 
-  url = await addressOf(begin());
-  await vi.waitFor(
-    async () => expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'completed', result: 'a' }),
-    { timeout: 30_000 },
-  );
-  // The step `a` is not in the edited workflow.
-  expect(effects().map((line) => line.split(' ')[0])).toEqual(['a', 'slow']);
-});
+    url = await addressOf(begin());
+    await vi.waitFor(
+      async () =>
+        expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'completed', result: 'a' }),
+      { timeout: 30_000 },
+    );
+    // The step `a` is not in the edited workflow.
+    expect(effects().map((line) => line.split(' ')[0])).toEqual(['a', 'slow']);
+  },
+);
 
 test('a workflow with secrets does not start in a file that is not encrypted', async () => {
   const { server } = desk({ store: `sqlite:${servers.path}` });

@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../src/graph/json.js';
 import { compilePrograms } from '../compiled-programs.js';
+import { nightlyTest } from '../nightly.js';
 
 let programs: Awaited<ReturnType<typeof compilePrograms>>;
 let folder: string;
@@ -97,7 +98,7 @@ async function onlyRun(server: StdioServer): Promise<string> {
 }
 
 describe('two servers over stdio on one file', { timeout: 90_000 }, () => {
-  test('list, show and answer the runs of each other', async () => {
+  nightlyTest('list, show and answer the runs of each other', async () => {
     const [one, other] = await Promise.all([StdioServer.start(), StdioServer.start()]);
     const workflow_id = runOf(await one.call('w_line'));
     expect(await onlyRun(other)).toBe(workflow_id);
@@ -110,7 +111,7 @@ describe('two servers over stdio on one file', { timeout: 90_000 }, () => {
     expect(effects().map((line) => line.split(' ')[0])).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   });
 
-  test('accept an answer once that both get at once, with one response', async () => {
+  nightlyTest('accept an answer once that both get at once, with one response', async () => {
     const [one, other] = await Promise.all([StdioServer.start(), StdioServer.start()]);
     for (let round = 0; round < 20; round += 1) {
       const workflow_id = runOf(await (round % 2 === 0 ? one : other).call('w_line'));
@@ -166,7 +167,7 @@ describe('two servers over stdio on one file', { timeout: 90_000 }, () => {
     expect(new Set(effects()).size).toBe(3);
   });
 
-  test('go on with the run of one that was stopped, whose later writes are refused', async () => {
+  nightlyTest('go on with the run of one that was stopped, whose later writes are refused', async () => {
     const one = await StdioServer.start('hangs');
     const other = await StdioServer.start();
     one.call('w_long').catch(() => undefined);
@@ -184,7 +185,7 @@ describe('two servers over stdio on one file', { timeout: 90_000 }, () => {
     expect(new Set(effects()).size).toBe(3);
   });
 
-  test('leave their calls in flight to each other on SIGTERM', async () => {
+  nightlyTest('leave their calls in flight to each other on SIGTERM', async () => {
     const one = await StdioServer.start('hangs');
     const other = await StdioServer.start();
     one.call('w_long').catch(() => undefined);
