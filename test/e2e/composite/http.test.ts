@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { nightlyTest } from '../../nightly.js';
 import { callOf, failureIn, runIn } from './client.js';
 import { desk } from './fixture/registry.js';
 import { freshCall, listening, sessionOf, tokenOf } from './http.js';
@@ -34,7 +35,7 @@ describe('a client that opens a session for every call', () => {
     expect(next.structuredContent).toMatchObject({ status: 'waiting', action: { step_id: 'label' } });
   });
 
-  test('finds a run that its call did not wait for', async () => {
+  nightlyTest('finds a run that its call did not wait for', async () => {
     const { server, desk: tools } = desk({ toolAnswerMs: 20 });
     const url = await listening(server);
     const running = await freshCall(url, 'w_slow');
@@ -66,7 +67,7 @@ describe('a client that opens a session for every call', () => {
 describe('whose a run is', () => {
   const users = [1, '1', 2, '2', '["1"]'].map((sub) => ({ sub, token: tokenOf('desktop', { sub }) }));
 
-  test('users whose subjects differ in type or value have runs of their own', async () => {
+  nightlyTest('users whose subjects differ in type or value have runs of their own', async () => {
     const url = await listening(desk().server);
     const started = await Promise.all(
       users.map(async ({ token }) => runIn(await freshCall(url, 'w_careful', { city: 'Rome' }, { token }))),
@@ -185,7 +186,7 @@ describe('whose a run is', () => {
     expect(elsewhere.structuredContent).toMatchObject({ status: 'waiting', action: { step_id: 'label' } });
   });
 
-  test('runs of anonymous callers are limited, for each address and in total', async () => {
+  nightlyTest('runs of anonymous callers are limited, for each address and in total', async () => {
     const url = await listening(desk({ runs: { maxOpenRuns: 2, maxAnonymousRuns: 3 } }).server);
     const start = (address: string) => freshCall(url, 'w_careful', { city: 'Rome' }, { address });
     const first = runIn(await start('192.0.2.1'));
@@ -204,7 +205,7 @@ describe('whose a run is', () => {
 });
 
 describe('over HTTP', () => {
-  test('two sessions of one client answer at once: one answer is consumed', async () => {
+  nightlyTest('two sessions of one client answer at once: one answer is consumed', async () => {
     const url = await listening(desk().server);
     const token = tokenOf('ada');
     const [{ client: here }, { client: there }] = [

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
+import { nightlyTest } from '../../nightly.js';
 import { callOf, clientWith, runIn, type User } from './client.js';
 
 const source = fileURLToPath(new URL('./fixture/program.ts', import.meta.url));
@@ -27,7 +28,7 @@ async function started(user?: User) {
   return client;
 }
 
-test('a run waits from request to request', async () => {
+nightlyTest('a run waits from request to request', async () => {
   const client = await started();
   const workflow_id = runIn(await callOf(client, 'w_careful', { city: 'Rome' }));
   await callOf(client, 'submit_result', { workflow_id, result: true });

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { compilePrograms } from '../../compiled-programs.js';
+import { nightlyTest } from '../../nightly.js';
 import { desk } from '../composite/fixture/registry.js';
 import { ask, call, lit, returns, step, workflow } from '../composite/fixture/workflows.js';
 import { listening, tokenOf } from '../composite/http.js';
@@ -120,38 +121,42 @@ describe('questions of a prompt', () => {
   });
 });
 
-test('each round may be answered by another process, and the one before is killed', {
-  timeout: 120_000,
-}, async () => {
-  const source = fileURLToPath(new URL('../composite/fixture/task-program.ts', import.meta.url));
-  const programs = await compilePrograms({ program: source });
-  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-eras-'));
-  onTestFinished(async () => {
-    await programs.remove();
-    rmSync(folder, { recursive: true });
-  });
-  const roundOfProcess = async (more: object): Promise<Round> => {
-    const args = [programs.file('program'), path.join(folder, 'runs.db')];
-    const child: ChildProcess = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-    const params = { name: 'careful', arguments: { city: 'Rome' }, _meta: envelope(ASKS), ...more };
-    child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'prompts/get', params })}\n`);
-    const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-    const [line] = (await once(lines, 'line')) as [string];
-    const exit = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exit;
-    return JSON.parse(line) as Round;
-  };
-  const first = (await roundOfProcess({})).result;
-  const [one = ''] = Object.keys(first?.inputRequests ?? {});
-  const yes = { [one]: accept({ confirmed: true }) };
-  const second = (await roundOfProcess({ requestState: first?.requestState, inputResponses: yes })).result;
-  const [two = ''] = Object.keys(second?.inputRequests ?? {});
-  expect(two).not.toBe(one);
-  const text = { [two]: accept({ input: 'Holiday' }) };
-  const last = (await roundOfProcess({ requestState: second?.requestState, inputResponses: text })).result;
-  expect(last?._meta).toMatchObject({ status: 'succeeded', result: 'Holiday' });
-  const parts = partsOf(last?.messages).map(([part]) => part);
-  expect(parts.filter((part) => part === 'question')).toHaveLength(2);
-  expect(parts.filter((part) => part === 'answer')).toHaveLength(2);
-});
+nightlyTest(
+  'each round may be answered by another process, and the one before is killed',
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    const source = fileURLToPath(new URL('../composite/fixture/task-program.ts', import.meta.url));
+    const programs = await compilePrograms({ program: source });
+    const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-eras-'));
+    onTestFinished(async () => {
+      await programs.remove();
+      rmSync(folder, { recursive: true });
+    });
+    const roundOfProcess = async (more: object): Promise<Round> => {
+      const args = [programs.file('program'), path.join(folder, 'runs.db')];
+      const child: ChildProcess = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+      const params = { name: 'careful', arguments: { city: 'Rome' }, _meta: envelope(ASKS), ...more };
+      child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'prompts/get', params })}\n`);
+      const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+      const [line] = (await once(lines, 'line')) as [string];
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+      return JSON.parse(line) as Round;
+    };
+    const first = (await roundOfProcess({})).result;
+    const [one = ''] = Object.keys(first?.inputRequests ?? {});
+    const yes = { [one]: accept({ confirmed: true }) };
+    const second = (await roundOfProcess({ requestState: first?.requestState, inputResponses: yes })).result;
+    const [two = ''] = Object.keys(second?.inputRequests ?? {});
+    expect(two).not.toBe(one);
+    const text = { [two]: accept({ input: 'Holiday' }) };
+    const last = (await roundOfProcess({ requestState: second?.requestState, inputResponses: text })).result;
+    expect(last?._meta).toMatchObject({ status: 'succeeded', result: 'Holiday' });
+    const parts = partsOf(last?.messages).map(([part]) => part);
+    expect(parts.filter((part) => part === 'question')).toHaveLength(2);
+    expect(parts.filter((part) => part === 'answer')).toHaveLength(2);
+  },
+);

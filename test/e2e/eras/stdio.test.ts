@@ -8,6 +8,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { connect, type StepwrightServer } from 'stepwright/runtime';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
+import { nightlyTest } from '../../nightly.js';
 import { desk } from '../composite/fixture/registry.js';
 import { asTasks } from '../tasks/tasks.js';
 import { envelope, REVISION } from './client.js';
@@ -88,14 +89,14 @@ describe('over stdio a client of the later era', () => {
     expect(structuredContent).toEqual({ result: 'Holiday' });
   });
 
-  test('is the user who started the process: it lists its runs', async () => {
+  nightlyTest('is the user who started the process: it lists its runs', async () => {
     const { client } = await started(PIN, false);
     await client.callTool({ name: 'w_careful', arguments: { city: 'Rome' } });
     const { structuredContent } = await client.callTool({ name: 'list_workflows', arguments: {} });
     expect(structuredContent).toMatchObject({ runs: [{ status: 'waiting' }] });
   });
 
-  test('negotiates the era by itself, and an older client is served as before', async () => {
+  nightlyTest('negotiates the era by itself, and an older client is served as before', async () => {
     const { client } = await started({ versionNegotiation: { mode: 'auto' } });
     expect(client.getProtocolEra()).toBe('modern');
     const { client: older } = await started({ versionNegotiation: { mode: 'legacy' } });
@@ -103,7 +104,7 @@ describe('over stdio a client of the later era', () => {
     expect((await older.callTool(call)).structuredContent).toEqual({ result: 'Holiday' });
   });
 
-  test('reads progress, cancels a call and ends the process', async () => {
+  nightlyTest('reads progress, cancels a call and ends the process', async () => {
     const { client, child } = await started();
     const seen: unknown[] = [];
     const abort = new AbortController();
@@ -130,7 +131,7 @@ describe('the first message', () => {
     expect(await end()).toBe(0);
   });
 
-  test.each([
+  nightlyTest.each([
     [
       'of the later era',
       { jsonrpc: '2.0', method: 'notifications/cancelled', params: { _meta: envelope(), requestId: 9 } },
@@ -146,7 +147,7 @@ describe('the first message', () => {
     expect(await end()).toBe(0);
   });
 
-  test('with a revision that does not exist is refused with those that do', async () => {
+  nightlyTest('with a revision that does not exist is refused with those that do', async () => {
     const { send, next, end } = raw();
     const _meta = { ...envelope(), 'io.modelcontextprotocol/protocolVersion': '2030-01-01' };
     send(request(1, 'tools/list', { _meta }));
@@ -156,14 +157,14 @@ describe('the first message', () => {
     expect(await end()).toBe(0);
   });
 
-  test('may be missing', async () => {
+  nightlyTest('may be missing', async () => {
     const { end, stderr } = raw();
     expect(await end()).toBe(0);
     expect(stderr()).not.toContain('client');
   });
 });
 
-test('the end of stdin leaves a call a second for its answer, then aborts it', async () => {
+nightlyTest('the end of stdin leaves a call a second for its answer, then aborts it', async () => {
   const { send, next, end, stderr } = raw();
   send(request(1, 'tools/call', { name: 'search', arguments: { city: 'Rome' } }));
   send(request(2, 'tools/call', { name: 'slow-work', arguments: {} }));

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage } from '../../built-package.js';
 import type { CompiledPrograms } from '../../compiled-programs.js';
-import { smoke } from '../../nightly.js';
+import { nightlyTest, smoke } from '../../nightly.js';
 import { callOf, failureIn, textIn } from '../composite/client.js';
 import { compileServer, start, startHttp, TRANSPORTS } from './server-process.js';
 
@@ -38,7 +38,7 @@ console.log(structuredContent.status);
 await server.stop();
 `;
 
-test('a program ends with its server, though a run waits', { timeout: 120_000 }, () => {
+nightlyTest('a program ends with its server, though a run waits', { timeout: 120_000 }, () => {
   const dist = pathToFileURL(path.join(builtPackage(), 'dist/')).href;
   const args = ['--input-type=module', '--eval', STOPPED(dist)];
   const ended = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 });
@@ -58,18 +58,22 @@ process.stdin.resume().once('end', () => {
 process.stdout.write('ready ');
 `;
 
-test('an error that cannot be written, since nothing reads stderr any more, causes no other', async () => {
-  const dist = pathToFileURL(path.join(builtPackage(), 'dist/')).href;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', STRAY(dist)]);
-  const output = text(child.stdout);
-  await once(child.stdout, 'data');
-  child.stderr.destroy();
-  child.stdin.end();
-  expect(await output).toBe('ready 1');
-}, 120_000);
+nightlyTest(
+  'an error that cannot be written, since nothing reads stderr any more, causes no other',
+  async () => {
+    const dist = pathToFileURL(path.join(builtPackage(), 'dist/')).href;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', STRAY(dist)]);
+    const output = text(child.stdout);
+    await once(child.stdout, 'data');
+    child.stderr.destroy();
+    child.stdin.end();
+    expect(await output).toBe('ready 1');
+  },
+  120_000,
+);
 
 describe.each(smoke(TRANSPORTS))('a server process over %s', { timeout: 120_000 }, (transport) => {
-  test('serves on when a tool throws in a timer and leaves a rejection behind', async () => {
+  nightlyTest('serves on when a tool throws in a timer and leaves a rejection behind', async () => {
     const server = await start(transport, programs, LONG_MS);
     const client = await server.client();
     const other = await server.client();
@@ -120,41 +124,44 @@ describe.each(smoke(TRANSPORTS))('a server process over %s', { timeout: 120_000 
     });
   });
 
-  test('hands off what does not finish in time: a tool, a workflow as a tool and a prompt', async () => {
-    const server = await start(transport, programs, 1_000);
-    const client = await server.client();
-    const answers = [callOf(client, 'hang'), callOf(client, 'w_slow')] as const;
-    const prompt = client.getPrompt({ name: 'slow' });
-    await server.says('hangs\nhangs\nhangs\n');
-    server.kill('SIGTERM');
-    const [tool, run] = await Promise.all(answers);
-    expect(failureIn(tool)).toMatchObject({ code: 'E_CANCELLED', outcomeUnknown: true });
-    expect(run.isError).toBe(true);
-    expect(textIn(run)).toContain('the server was stopped');
-    expect(failureIn(run)).toMatchObject({
-      code: 'E_CANCELLED',
-      partial: { first: { noted: true } },
-    });
-    const { messages, _meta } = await prompt;
-    expect(_meta).toMatchObject({
-      status: 'cancelled',
-      calls: [{ step: 'last', tool: 'note' }],
-    });
-    expect(JSON.stringify(messages)).toContain('the server was stopped');
-    const [handOff] = messages.slice(-1);
-    expect(handOff?.content).toMatchObject({
-      text: expect.stringMatching(
-        /^Workflow 'slow' cancelled at step middle\. The outcome of this call is unknown/,
-      ),
-    });
-    expect(await server.exit).toBe(0);
-    expect(server.stderr()).toContain('3 requests in flight may take 1000 ms to finish');
-    expect(server.stderr()).toMatch(
-      /the server was stopped: cancelled 3 requests and 1 run that were not over/,
-    );
-  });
+  nightlyTest(
+    'hands off what does not finish in time: a tool, a workflow as a tool and a prompt',
+    async () => {
+      const server = await start(transport, programs, 1_000);
+      const client = await server.client();
+      const answers = [callOf(client, 'hang'), callOf(client, 'w_slow')] as const;
+      const prompt = client.getPrompt({ name: 'slow' });
+      await server.says('hangs\nhangs\nhangs\n');
+      server.kill('SIGTERM');
+      const [tool, run] = await Promise.all(answers);
+      expect(failureIn(tool)).toMatchObject({ code: 'E_CANCELLED', outcomeUnknown: true });
+      expect(run.isError).toBe(true);
+      expect(textIn(run)).toContain('the server was stopped');
+      expect(failureIn(run)).toMatchObject({
+        code: 'E_CANCELLED',
+        partial: { first: { noted: true } },
+      });
+      const { messages, _meta } = await prompt;
+      expect(_meta).toMatchObject({
+        status: 'cancelled',
+        calls: [{ step: 'last', tool: 'note' }],
+      });
+      expect(JSON.stringify(messages)).toContain('the server was stopped');
+      const [handOff] = messages.slice(-1);
+      expect(handOff?.content).toMatchObject({
+        text: expect.stringMatching(
+          /^Workflow 'slow' cancelled at step middle\. The outcome of this call is unknown/,
+        ),
+      });
+      expect(await server.exit).toBe(0);
+      expect(server.stderr()).toContain('3 requests in flight may take 1000 ms to finish');
+      expect(server.stderr()).toMatch(
+        /the server was stopped: cancelled 3 requests and 1 run that were not over/,
+      );
+    },
+  );
 
-  test('does not wait for a run whose question has no user', async () => {
+  nightlyTest('does not wait for a run whose question has no user', async () => {
     const server = await start(transport, programs, LONG_MS);
     const client = await server.client();
     const { structuredContent } = await callOf(client, 'w_careful');
@@ -179,7 +186,7 @@ describe.each(smoke(TRANSPORTS))('a server process over %s', { timeout: 120_000 
   });
 });
 
-test('a client whose user is being asked gets the hand-off', { timeout: 120_000 }, async () => {
+nightlyTest('a client whose user is being asked gets the hand-off', { timeout: 120_000 }, async () => {
   for (const transport of TRANSPORTS) {
     let ask: () => void = () => {};
     const asked = new Promise<void>((resolve) => {
@@ -199,7 +206,7 @@ test('a client whose user is being asked gets the hand-off', { timeout: 120_000 
   }
 });
 
-test('a client over stdio that leaves ends the process in order', { timeout: 120_000 }, async () => {
+nightlyTest('a client over stdio that leaves ends the process in order', { timeout: 120_000 }, async () => {
   const server = await start('stdio', programs, LONG_MS);
   await (await server.client()).close();
   expect(await server.exit).toBe(0);
@@ -231,7 +238,7 @@ function answerTo(port: number, headers: Record<string, string>): Promise<{ stat
 }
 
 describe('a server process over HTTP', { timeout: 120_000 }, () => {
-  test('refuses foreign hosts and origins before it looks at the caller', async () => {
+  nightlyTest('refuses foreign hosts and origins before it looks at the caller', async () => {
     const { port, client } = await startHttp(programs, LONG_MS);
     const host = `localhost:${port}`;
     const foreign = await answerTo(port, { host: `rebound.example:${port}` });
@@ -253,7 +260,7 @@ describe('a server process over HTTP', { timeout: 120_000 }, () => {
     expect((await callOf(await client(), 'note')).structuredContent).toEqual({ noted: true });
   });
 
-  test('opens no session while it is drained', async () => {
+  nightlyTest('opens no session while it is drained', async () => {
     const server = await startHttp(programs, LONG_MS);
     const held = callOf(await server.client(), 'hold');
     await server.says('held');

@@ -99,7 +99,7 @@ describe('an address of workflows', () => {
     expect(workflowTools(await other.listTools())).not.toContain('w_careful');
   });
 
-  test('is read once for requests without a session', async () => {
+  nightlyTest('is read once for requests without a session', async () => {
     const { url, address, site } = await serving(repeat('twice'));
     const headers = { 'X-Workflow-URL': address };
     const answers = await Promise.all([1, 2, 3].map(() => sent(url, headers)));
@@ -141,7 +141,7 @@ describe('an address of workflows', () => {
     expect(new Set(messages).size).toBe(1);
   });
 
-  test('with faults is refused with their places', async () => {
+  nightlyTest('with faults is refused with their places', async () => {
     const { url, address } = await serving(repeat('twice').replace('echo', 'ecko'));
     const { status, body } = await sent(url, { 'X-Workflow-URL': address });
     expect(status).toBe(400);
@@ -151,7 +151,7 @@ describe('an address of workflows', () => {
     });
   });
 
-  test('with the name of a workflow of the server is refused', async () => {
+  nightlyTest('with the name of a workflow of the server is refused', async () => {
     const { url, address } = await serving(repeat('greet'));
     const { body } = await sent(url, { 'X-Workflow-URL': address });
     expect(body.error).toMatchObject({
@@ -184,7 +184,7 @@ nightlyTest('an address of resources is described, and not offered', async () =>
   expect(workflowTools(await client.listTools())).not.toContain('w_twice');
 });
 
-test('one address may be offered and described', async () => {
+nightlyTest('one address may be offered and described', async () => {
   const { url, address } = await serving(repeat('twice'));
   const headers = { 'X-Workflow-URL': address, 'X-Workflow-Resources': address };
   const { client } = await sessionOf(url, { headers });
@@ -233,7 +233,7 @@ test('a rule has to be a function', async () => {
   );
 });
 
-test('an address of the configuration is read at the start', async () => {
+nightlyTest('an address of the configuration is read at the start', async () => {
   const site = await web(yaml(repeat('twice')));
   const remote = { allow: [site.origin] };
   const { server } = serverWith({ specs: { urls: [`${site.origin}/a.yaml`], remote } });
@@ -244,7 +244,7 @@ test('an address of the configuration is read at the start', async () => {
   await expect(other.start()).rejects.toThrow(/reads nothing from other hosts.*specs\.remote\.allow/);
 });
 
-test('addresses of requests that were cancelled are not read, and too many are refused', async () => {
+nightlyTest('addresses of requests that were cancelled are not read, and too many are refused', async () => {
   const held: (() => void)[] = [];
   let isHeld = true;
   const site = await web((_request, response) => {

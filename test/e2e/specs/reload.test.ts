@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { attach } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { smoke } from '../../nightly.js';
 import { callOf, clientOf, runIn } from '../composite/client.js';
 import { connectedTo } from '../server/connected.js';
 import { factories, registry } from '../server/fixture/registry.js';
@@ -217,7 +218,7 @@ describe('a change', () => {
     }
   });
 
-  test.each(['all/*.yaml', 'all/a.yaml', 'all/**/*.yaml'])(
+  test.each(smoke(['all/*.yaml', 'all/a.yaml', 'all/**/*.yaml']))(
     'may be the folder of %s, which is made again',
     async (pattern) => {
       const root = folderWith({ 'all/a.yaml': repeat('twice') });
@@ -239,7 +240,7 @@ describe('a change', () => {
     },
   );
 
-  test.each(['volume/*.yaml', 'volume/a.yaml', 'volume/**/a.yaml'])(
+  test.each(smoke(['volume/*.yaml', 'volume/a.yaml', 'volume/**/a.yaml']))(
     'may be a link on the way to %s',
     async (pattern) => {
       const root = folderWith({

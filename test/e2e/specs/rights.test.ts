@@ -2,6 +2,7 @@ import { Tool } from 'stepwright';
 import { type BuiltWorkflow, createServer } from 'stepwright/runtime';
 import { expect, onTestFinished, test } from 'vitest';
 import { sequential, step } from '../../../src/formats/builder/index.js';
+import { smoke } from '../../nightly.js';
 import { connectedTo, refusal } from '../server/connected.js';
 import { registryOf } from '../server/fixture/registry-of.js';
 import { web, yaml } from './web.js';
@@ -61,20 +62,24 @@ async function viewOf(text: string) {
 
 const token = (...scopes: string[]) => ({ token: 't', clientId: 'app', scopes });
 
-test.each([
-  ['a private tool', '{ call: wipe_notes }', /wipe_notes/],
-  ['a workflow that only others run', '{ type: workflow, workflow: hidden }', /hidden/],
-])('a workflow of an address cannot use %s', async (_what, node, message) => {
+test.each(
+  smoke([
+    ['a private tool', '{ call: wipe_notes }', /wipe_notes/],
+    ['a workflow that only others run', '{ type: workflow, workflow: hidden }', /hidden/],
+  ]),
+)('a workflow of an address cannot use %s', async (_what, node, message) => {
   await expect(viewOf(spec(node))).rejects.toMatchObject({
     code: 'E_SPEC_INVALID',
     message: expect.stringMatching(message),
   });
 });
 
-test.each([
-  ['tools', '{ call: write_note }', 'notes:write'],
-  ['workflows', '{ type: workflow, workflow: audit }', 'notes:audit'],
-])('its caller needs the scopes of the %s that it uses', async (_what, node, scope) => {
+test.each(
+  smoke([
+    ['tools', '{ call: write_note }', 'notes:write'],
+    ['workflows', '{ type: workflow, workflow: audit }', 'notes:audit'],
+  ]),
+)('its caller needs the scopes of the %s that it uses', async (_what, node, scope) => {
   const view = await viewOf(spec(node));
   const { client: stranger } = await connectedTo(view, token());
   const { tools } = await stranger.listTools();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Tool } from 'stepwright';
 import { createServer, type StepwrightServer } from 'stepwright/runtime';
 import { expect, onTestFinished, test } from 'vitest';
+import { nightlyTest } from '../../nightly.js';
 import { failureIn, runIn } from '../composite/client.js';
 import { freshCall, listening, type Visitor } from '../composite/http.js';
 import { registryOf } from '../server/fixture/registry-of.js';
@@ -159,7 +160,7 @@ test('a small invoice is paid at once, and a duplicate is not', async () => {
   expect(twice.tools).toEqual(['get_invoice', 'find_duplicates']);
 });
 
-test('a larger invoice is approved by another lead than the requester', async () => {
+nightlyTest('a larger invoice is approved by another lead than the requester', async () => {
   const { server, calls } = team(invoice(900));
   const ended = await approved(server, 'w_approve_invoice', { invoice_id: 'R-7' }, true);
   expect(ended).toMatchObject({ status: 'completed', message: 'Pay 900 to Acme?' });
@@ -191,7 +192,7 @@ test('a release is promoted after its canary, or rolled back', async () => {
   expect(back.answer.structuredContent).toEqual({ promoted: 'skipped', back: 'succeeded' });
 });
 
-test('access is granted by somebody else, and taken back after its time', async () => {
+nightlyTest('access is granted by somebody else, and taken back after its time', async () => {
   const { server, calls } = team();
   const ended = await approved(server, 'w_access_request', { system: 'db', hours: 0.0001 }, true);
   expect(ended).toMatchObject({ status: 'completed', message: 'Grant access to db for 0.0001 hours?' });
@@ -201,7 +202,7 @@ test('access is granted by somebody else, and taken back after its time', async 
   ]);
 });
 
-test('a job is polled until it is done, at most so often', async () => {
+nightlyTest('a job is polled until it is done, at most so often', async () => {
   let polls = 0;
   const get_job: Act = () => ({ status: ++polls < 4 ? 'running' : 'done', url: `https://x/${polls}` });
   const done = await run('w_transcode', { url: 'https://x/in' }, { get_job });

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
 import { command, createProject, type Project, stepwright } from '../../codegen-back/project.fixture.js';
+import { nightlyTest } from '../../nightly.js';
 import { FIXTURE_TOOLS } from './server.fixture.js';
 
 const WORKFLOW = `import { Arg, call, done, Step, Workflow } from 'stepwright';
@@ -95,7 +96,7 @@ describe('stepwright pull --check', { timeout: 240_000 }, () => {
     expect(stderr).toContain('run `stepwright pull fixture` and `stepwright codegen`, and correct the step');
   });
 
-  test('keeps a run from starting that needs it', async () => {
+  nightlyTest('keeps a run from starting that needs it', async () => {
     const { code, stderr } = await cli('run', 'shout', '--arg', 'text=hi');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^E_UPSTREAM_DRIFT: Workflow 'shout' is unavailable: /m);

@@ -48,12 +48,16 @@ function started(): {
   return { progress, report };
 }
 
-const kinds = [
-  ['stdio', '2025-11-25'],
-  ['http', '2025-11-25'],
-  ['stdio', '2026-07-28'],
-  ['http', '2026-07-28'],
-] as const;
+/** In `npm test` each transport and each revision once. */
+const kinds = smoke(
+  [
+    ['http', '2025-11-25'],
+    ['stdio', '2026-07-28'],
+    ['stdio', '2025-11-25'],
+    ['http', '2026-07-28'],
+  ] as const,
+  2,
+);
 
 describe.each(kinds)('an upstream server over %s, %s', { timeout: 120_000 }, (kind, revision) => {
   let http: HttpFixture | undefined;

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ownServer } from '../../../src/cli/commands/pull/own-server.js';
 import { programWithPackage } from '../../built-package.js';
 import { command, createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
+import { nightlyTest } from '../../nightly.js';
 import { httpFixture } from './http.fixture.js';
 import { FIXTURE_TOOLS, modernServer } from './server.fixture.js';
 import { publishedServer } from './servers.js';
@@ -173,7 +174,7 @@ describe('the tools of published servers', { timeout: 240_000 }, () => {
       expect(registry.replaceAll(/ /g, '')).toContain(JSON.stringify(schema).replaceAll(' ', ''));
   });
 
-  test('are called by a run', async () => {
+  nightlyTest('are called by a run', async () => {
     const { code, stdout } = await cli('run', 'remember', '--arg', `path=${project.root}/notes/today.txt`);
     expect({ code, result: JSON.parse(stdout) }).toEqual({
       code: 0,
@@ -182,7 +183,7 @@ describe('the tools of published servers', { timeout: 240_000 }, () => {
     expect(await project.read('memory.jsonl')).toContain('sunny');
   });
 
-  test('are recorded by a run, and answer a test without their servers', async () => {
+  nightlyTest('are recorded by a run, and answer a test without their servers', async () => {
     const file = 'test/remember.cassette.json';
     const path = `${project.root}/notes/today.txt`;
     const { code, stderr } = await cli('run', 'remember', '--arg', `path=${path}`, '--record', file);
@@ -195,13 +196,13 @@ describe('the tools of published servers', { timeout: 240_000 }, () => {
     });
   });
 
-  test('fail a run with the text of the server', async () => {
+  nightlyTest('fail a run with the text of the server', async () => {
     const { code, stderr } = await cli('run', 'remember', '--arg', 'path=/elsewhere.txt');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^E_TOOL_ERROR: Access denied/m);
   });
 
-  test('fail a run whose server is not configured completely', async () => {
+  nightlyTest('fail a run whose server is not configured completely', async () => {
     const { code, stderr } = await stepwright(
       ['run', 'remember', '--arg', `path=${project.root}/notes/today.txt`],
       project.root,
@@ -254,45 +255,49 @@ describe('stepwright pull', { timeout: 240_000 }, () => {
   });
 });
 
-test('servers of 2026-07-28, and of both revisions, are recorded over stdio and HTTP', {
-  timeout: 240_000,
-}, async () => {
-  const later = await httpFixture(undefined, true);
-  const handler = createMcpHandler(modernServer);
-  const revisions = new Set<string | null>();
-  const answer = async (request: Request) => {
-    revisions.add(request.headers.get('mcp-protocol-version'));
-    return handler.fetch(request);
-  };
-  const http = createServer(getRequestListener(answer, { overrideGlobalObjects: false }));
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  const program = programWithPackage('test/e2e/upstream/server.fixture.ts');
-  const started = (revision: string) => ({ command: process.execPath, args: [program, revision] });
-  const upstream = {
-    later: { url: later.url },
-    'later-process': started('2026-07-28'),
-    both: { url: `http://127.0.0.1:${port}/mcp` },
-    'both-process': started('both'),
-  };
-  const project = await createProject({ 'stepwright.config.json': JSON.stringify({ upstream }) });
-  try {
-    expect(await command(['pull'], project.root)).toMatchObject({ code: 0, stderr: '' });
-    for (const name of Object.keys(upstream)) {
-      const snapshot = JSON.parse(await project.read(`src/upstream/${name}.json`));
-      expect(snapshot.server).toEqual({ name: 'fixture', version: '1.0.0' });
-      expect(snapshot.tools).toEqual(FIXTURE_TOOLS.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+nightlyTest(
+  'servers of 2026-07-28, and of both revisions, are recorded over stdio and HTTP',
+  {
+    timeout: 240_000,
+  },
+  async () => {
+    const later = await httpFixture(undefined, true);
+    const handler = createMcpHandler(modernServer);
+    const revisions = new Set<string | null>();
+    const answer = async (request: Request) => {
+      revisions.add(request.headers.get('mcp-protocol-version'));
+      return handler.fetch(request);
+    };
+    const http = createServer(getRequestListener(answer, { overrideGlobalObjects: false }));
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const { port } = http.address() as AddressInfo;
+    const program = programWithPackage('test/e2e/upstream/server.fixture.ts');
+    const started = (revision: string) => ({ command: process.execPath, args: [program, revision] });
+    const upstream = {
+      later: { url: later.url },
+      'later-process': started('2026-07-28'),
+      both: { url: `http://127.0.0.1:${port}/mcp` },
+      'both-process': started('both'),
+    };
+    const project = await createProject({ 'stepwright.config.json': JSON.stringify({ upstream }) });
+    try {
+      expect(await command(['pull'], project.root)).toMatchObject({ code: 0, stderr: '' });
+      for (const name of Object.keys(upstream)) {
+        const snapshot = JSON.parse(await project.read(`src/upstream/${name}.json`));
+        expect(snapshot.server).toEqual({ name: 'fixture', version: '1.0.0' });
+        expect(snapshot.tools).toEqual(FIXTURE_TOOLS.toSorted((a, b) => (a.name < b.name ? -1 : 1)));
+      }
+      // Without the handshake of the revision before it.
+      expect([...revisions]).toEqual(['2026-07-28']);
+    } finally {
+      await project.remove();
+      await later.close();
+      await handler.close();
+      http.closeAllConnections();
+      http.close();
     }
-    // Without the handshake of the revision before it.
-    expect([...revisions]).toEqual(['2026-07-28']);
-  } finally {
-    await project.remove();
-    await later.close();
-    await handler.close();
-    http.closeAllConnections();
-    http.close();
-  }
-});
+  },
+);
 
 test('a malformed server is reported where it is configured', { timeout: 240_000 }, async () => {
   const project = await createProject({

@@ -89,7 +89,7 @@ describe('stepwright pull --record', { timeout: 240_000 }, () => {
     await expect(ask('nothing', {})).rejects.toMatchObject({ code: 'E_UPSTREAM_REFUSED' });
   });
 
-  test('masks the environment of the server in what a run records, too', async () => {
+  nightlyTest('masks the environment of the server in what a run records, too', async () => {
     expect((await cli('codegen')).code).toBe(0);
     const args = ['--arg', `text=the ${SECRET}`, '--record', 'test/shout.cassette.json'];
     expect((await cli('run', 'shout', ...args)).code).toBe(0);
@@ -111,31 +111,38 @@ export const wrong = fixtureDoubles({ shout: () => 'no' });
     expect(await tsc(project)).toMatchObject({ code: 0, stdout: '' });
   });
 
-  test('--check has nothing to say about a cassette that fits, and reports one that does not', async () => {
-    expect(await cli('pull', '--check')).toEqual({ code: 0, stdout: 'fixture is as recorded\n', stderr: '' });
-    await offer(ANNOTATED.filter(({ name }) => name !== 'picture'));
-    const gone = await cli('pull', '--check');
-    expect(gone.code).toBe(1);
-    expect(gone.stderr).toContain(
-      `${CASSETTE}:55:15 - error SW9034: the cassette \`${CASSETTE}\` does not fit the upstream server \`fixture\`: the server does not offer 'picture' any more`,
-    );
-    expect(gone.stderr).toContain('run `stepwright pull fixture --record` and commit the result');
+  nightlyTest(
+    '--check has nothing to say about a cassette that fits, and reports one that does not',
+    async () => {
+      expect(await cli('pull', '--check')).toEqual({
+        code: 0,
+        stdout: 'fixture is as recorded\n',
+        stderr: '',
+      });
+      await offer(ANNOTATED.filter(({ name }) => name !== 'picture'));
+      const gone = await cli('pull', '--check');
+      expect(gone.code).toBe(1);
+      expect(gone.stderr).toContain(
+        `${CASSETTE}:55:15 - error SW9034: the cassette \`${CASSETTE}\` does not fit the upstream server \`fixture\`: the server does not offer 'picture' any more`,
+      );
+      expect(gone.stderr).toContain('run `stepwright pull fixture --record` and commit the result');
 
-    const outputSchema = { ...object, properties: { text: { type: 'number' } }, required: ['text'] };
-    await offer(ANNOTATED.map((tool) => (tool.name === 'echo' ? { ...ECHO, outputSchema } : tool)));
-    const other = await cli('pull', '--check', '--cassette', 'test/shout.cassette.json');
-    expect(other.code).toBe(1);
-    const misfit =
-      "a call of 'echo': the result does not match the tool's output schema: `/text` must be number";
-    expect(other.stderr.split(misfit).length - 1).toBe(3);
-    expect(other.stderr).toContain('test/shout.cassette.json:8:17 - error SW9034');
-    expect(other.stderr).toContain('run `stepwright run --record` and commit the result');
+      const outputSchema = { ...object, properties: { text: { type: 'number' } }, required: ['text'] };
+      await offer(ANNOTATED.map((tool) => (tool.name === 'echo' ? { ...ECHO, outputSchema } : tool)));
+      const other = await cli('pull', '--check', '--cassette', 'test/shout.cassette.json');
+      expect(other.code).toBe(1);
+      const misfit =
+        "a call of 'echo': the result does not match the tool's output schema: `/text` must be number";
+      expect(other.stderr.split(misfit).length - 1).toBe(3);
+      expect(other.stderr).toContain('test/shout.cassette.json:8:17 - error SW9034');
+      expect(other.stderr).toContain('run `stepwright run --record` and commit the result');
 
-    const inputSchema = { ...object, properties: { line: { type: 'string' } }, required: ['line'] };
-    await offer(ANNOTATED.map((tool) => (tool.name === 'echo' ? { ...ECHO, inputSchema } : tool)));
-    expect((await cli('pull', '--check')).stderr).toContain("a call of 'echo': invalid input: ");
-    await offer(ANNOTATED);
-  });
+      const inputSchema = { ...object, properties: { line: { type: 'string' } }, required: ['line'] };
+      await offer(ANNOTATED.map((tool) => (tool.name === 'echo' ? { ...ECHO, inputSchema } : tool)));
+      expect((await cli('pull', '--check')).stderr).toContain("a call of 'echo': invalid input: ");
+      await offer(ANNOTATED);
+    },
+  );
 
   nightlyTest('--check reports a cassette with other calls than the configuration', async () => {
     await configure({ echo: [{ text: 'hi' }, { text: 'ho' }], nothing: [{}], picture: [{}, { scale: 0 }] });
@@ -168,7 +175,7 @@ export const wrong = fixtureDoubles({ shout: () => 'no' });
     expect(await project.read(CASSETTE)).toBe(before);
   });
 
-  test('calls tools that may change something with `--allow-writes`', async () => {
+  nightlyTest('calls tools that may change something with `--allow-writes`', async () => {
     await configure({ state: [{}] });
     expect((await cli('pull', '--record', '--allow-writes')).code).toBe(0);
     const [{ tool, result }] = await recorded();
