@@ -27,13 +27,28 @@ const MOCKING = [
   'test/codegen-back/internal-error.test.ts',
 ];
 
-/** Of the nightly run alone: packages of other languages, examples that run elsewhere too, benchmarks that start servers. */
+/**
+ * Of the nightly run alone: packages of other languages, examples that run elsewhere too, benchmarks that start servers,
+ * pages that are followed step by step, and programs that are killed where other tests kill one.
+ */
 const NIGHTLY = [
-  'test/e2e/interop/*.test.ts',
+  'test/codegen/travel.test.ts',
+  'test/docs/yaml-only.test.ts',
+  'test/durable/acknowledged-starts.test.ts',
+  'test/durable/deploys.test.ts',
+  'test/durable/operator-process.test.ts',
+  'test/durable/task-kills.test.ts',
+  'test/e2e/examples/approval.test.ts',
+  'test/e2e/examples/deploy.test.ts',
   'test/e2e/examples/planning.test.ts',
+  'test/e2e/interop/*.test.ts',
+  'test/e2e/logseq/note-task.test.ts',
+  'test/e2e/logseq/weekly-review.test.ts',
+  'test/temporal/approval.test.ts',
   'test/temporal/bench.test.ts',
   'test/temporal/examples.test.ts',
   'test/temporal/kills.test.ts',
+  'test/temporal/long-runs.test.ts',
 ];
 
 /** They need a Temporal server, which is started once for all of them. */

@@ -18,10 +18,14 @@ const { values } = parseArgs({
 
 /** A run of some tests. Their titles show the seeds. */
 async function run(environment, ...args) {
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...args], {
-    env: { ...process.env, ...environment },
-    stdio: 'inherit',
-  });
+  const child = spawn(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--mode', 'nightly', ...args],
+    {
+      env: { ...process.env, ...environment },
+      stdio: 'inherit',
+    },
+  );
   const [status] = await once(child, 'close');
   if (status !== 0) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { nightlyTest } from '../nightly.js';
 import { runCodegen } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 import { createProject, type Project } from './project.fixture.js';
 
 let project: Project;

@@ -62,7 +62,7 @@ test('a main agent and two sub-agents, each with a process of its own', async ()
   });
 });
 
-test('servers that are killed leave the same steps to others', async () => {
+nightlyTest('servers that are killed leave the same steps to others', async () => {
   const store = storeFile();
   const main = await started(store);
   const start = await callOf(main.client, 'start_workflow', { name: 'analyze-codebase', inputs: { files } });

@@ -19,7 +19,7 @@ import {
   lit,
   step,
 } from '../../../src/runtime/engine/graph.fixture.js';
-import { smoke } from '../../nightly.js';
+import { nightlyTest, smoke } from '../../nightly.js';
 import { startBrowser } from './browser.js';
 
 const HOSTILE = `</script><img src=x onerror="window.hacked=1">'"<!--&amp;\u2028\u0007`;
@@ -160,7 +160,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     expect(await page.locator('#details').isHidden()).toBe(true);
   });
 
-  test('takes names of any kind as text', async () => {
+  nightlyTest('takes names of any kind as text', async () => {
     if (browser === undefined) return;
     const text = await open(chartIn(note));
     // Those of the data, the script and no other.
@@ -188,7 +188,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     expect(fetched).toBe('refused');
   });
 
-  test('is used with the keyboard alone', async () => {
+  nightlyTest('is used with the keyboard alone', async () => {
     if (browser === undefined) return;
     await open(chartIn(note), chartIn(other));
     await page.keyboard.press('/');
@@ -219,7 +219,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     expect(problems).toEqual([]);
   });
 
-  test('shows 1,000 nodes, finds one of them, and moves and scales', async () => {
+  nightlyTest('shows 1,000 nodes, finds one of them, and moves and scales', async () => {
     if (browser === undefined) return;
     const nodes = Array.from({ length: 1_000 }, (_, index) => {
       const after = index === 0 ? [] : [`n${Math.floor((index - 1) / 3)}`, ...(index > 40 ? ['n0'] : [])];
@@ -247,7 +247,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(Object.entries(PICTURES))(
+  nightlyTest.each(Object.entries(PICTURES))(
     'draws texts in their boxes and arrows beside them: %s',
     async (_, of) => {
       if (browser === undefined) return;
@@ -256,7 +256,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     },
   );
 
-  test('prints the whole chart in its own size', async () => {
+  nightlyTest('prints the whole chart in its own size', async () => {
     if (browser === undefined) return;
     await open(chartIn(PICTURES['60 steps']));
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
@@ -308,7 +308,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
   };
 
   for (const width of smoke([375, 1_280]))
-    test(`is legible without scrolling sideways at ${width} px, with a legend`, async () => {
+    nightlyTest(`is legible without scrolling sideways at ${width} px, with a legend`, async () => {
       if (browser === undefined) return;
       await page.setViewportSize({ width, height: 800 });
       for (const of of [waits, wide, PICTURES['60 steps'], PICTURES['long arrows']]) {
@@ -326,7 +326,7 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
       await page.setViewportSize({ width: 1_200, height: 800 });
     });
 
-  test('shows each state by colours and by an outline of its own', async () => {
+  nightlyTest('shows each state by colours and by an outline of its own', async () => {
     if (browser === undefined) return;
     const looks = async (): Promise<readonly Look[]> => {
       await page.evaluate('document.body.offsetWidth');

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { fetchHandler, nodeHandler } from 'stepwright/runtime';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { smoke } from '../../nightly.js';
+import { nightlyTest } from '../../nightly.js';
 import { desk } from '../composite/fixture/registry.js';
 import { ask, lit, returns, step, workflow } from '../composite/fixture/workflows.js';
 import { freshCall } from '../composite/http.js';
@@ -111,7 +111,7 @@ describe('the page of a question in a browser', { timeout: 120_000 }, async () =
 
   const send = (page: Page) => page.locator('.send').click();
 
-  test('takes a confirmation, once', async () => {
+  nightlyTest('takes a confirmation, once', async () => {
     if (browser === undefined) return;
     const { page, address, run } = await opened('pay');
     expect(await page.locator('h1').textContent()).toBe(MESSAGE);
@@ -125,7 +125,7 @@ describe('the page of a question in a browser', { timeout: 120_000 }, async () =
     expect(await used.locator('form').count()).toBe(0);
   });
 
-  test('takes a text of several lines', async () => {
+  nightlyTest('takes a text of several lines', async () => {
     if (browser === undefined) return;
     const { page, run } = await opened('comment');
     await page.getByLabel('Your answer').fill('first\nsecond <&"');
@@ -133,14 +133,14 @@ describe('the page of a question in a browser', { timeout: 120_000 }, async () =
     expect(await run()).toMatchObject({ result: { input: 'first\nsecond <&"' } });
   });
 
-  test('takes an acknowledgement', async () => {
+  nightlyTest('takes an acknowledgement', async () => {
     if (browser === undefined) return;
     const { page, run } = await opened('seen');
     await page.getByRole('button', { name: 'OK, continue' }).click();
     expect(await run()).toMatchObject({ status: 'completed' });
   });
 
-  test('takes one of several options, by the keyboard', async () => {
+  nightlyTest('takes one of several options, by the keyboard', async () => {
     if (browser === undefined) return;
     const { page, run } = await opened('where');
     await page.getByLabel('left').focus();
@@ -204,7 +204,7 @@ describe('the page of a question in a browser', { timeout: 120_000 }, async () =
     ['on a phone', { viewport: { width: 375, height: 700 } }],
     ['on a desk', { viewport: { width: 1_200, height: 900 } }],
   ] as const;
-  test.each(smoke(looks))('is legible %s', async (_name, options) => {
+  nightlyTest.each(looks)('is legible %s', async (_name, options) => {
     if (browser === undefined) return;
     for (const name of ['pay', 'order']) {
       const { page } = await opened(name, { ...options, javaScriptEnabled: true });
@@ -241,7 +241,7 @@ describe('the page of a question in a browser', { timeout: 120_000 }, async () =
     expect(await run()).toMatchObject({ status: 'waiting' });
   });
 
-  test('says that its link has expired', async () => {
+  nightlyTest('says that its link has expired', async () => {
     if (browser === undefined) return;
     const { address } = await opened('pay');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31 * 86_400_000 });

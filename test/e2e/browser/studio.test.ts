@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isNightly } from '../../nightly.js';
 import { startBrowser } from './browser.js';
 import { GRAPHS, HOSTILE, ServedStudio } from './studio.fixture.js';
 
@@ -42,6 +43,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     test(name, async () => {
       if (browser !== undefined) await work();
     });
+  const inNightly: typeof inBrowser = isNightly ? inBrowser : () => {};
 
   inBrowser('opens with the printed address, which keeps no secret', async () => {
     expect(page.url()).toBe(at('/runs'));
@@ -61,7 +63,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(rebound.status()).toBe(403);
   });
 
-  inBrowser('opens the page that was asked for with the secret in its form', async () => {
+  inNightly('opens the page that was asked for with the secret in its form', async () => {
     const other = await browser?.newPage();
     await other?.goto(at('/runs?status=waiting'));
     const send = async (token: string) => {
@@ -85,7 +87,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(problems).toEqual([]);
   });
 
-  inBrowser('filters runs by workflow, status, owner and text', async () => {
+  inNightly('filters runs by workflow, status, owner and text', async () => {
     const run = await studio.startForAda(GRAPHS.choice);
     const names = async (query: string) => {
       await open(`/runs?${query}`);
@@ -130,7 +132,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     await other.close();
   });
 
-  inBrowser('a run that waits for a time says until when, in the list as well', async () => {
+  inNightly('a run that waits for a time says until when, in the list as well', async () => {
     const run = await studio.start(GRAPHS.nightly, {}, { kind: 'local' }, 0);
     await open('/runs?workflow=nightly');
     expect(await text('.runs tbody tr')).toMatch(/waiting.*pause/s);
@@ -139,7 +141,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await page.locator('#waits form').count()).toBe(0);
   });
 
-  inBrowser('a run that begins appears in an open list', async () => {
+  inNightly('a run that begins appears in an open list', async () => {
     await open('/runs');
     const run = await studio.start(GRAPHS.confirm, { amount: 8 });
     await page.locator(`a[href="/runs/${run}"]`).waitFor();
@@ -185,7 +187,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(problems).toEqual([]);
   });
 
-  inBrowser('a question that its reader may not answer says who may', async () => {
+  inNightly('a question that its reader may not answer says who may', async () => {
     const run = await studio.startForAda(GRAPHS.approval, { purpose: 'Two chairs', amount: 240 });
     await open(`/runs/${run}`);
     expect(await text('#waits')).toContain(
@@ -224,7 +226,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#end')).toContain('large');
   });
 
-  inBrowser('an answer that is being written survives changes of the run', async () => {
+  inNightly('an answer that is being written survives changes of the run', async () => {
     const run = await studio.start(GRAPHS.text);
     await open(`/runs/${run}`);
     await page.locator('#waits textarea, #waits input[type=text]').first().fill('half an ans');
@@ -253,7 +255,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#log')).toContain(', as an operator: too expensive');
   });
 
-  inBrowser('a failed run is retried with a reason', async () => {
+  inNightly('a failed run is retried with a reason', async () => {
     const run = await studio.start(GRAPHS.failing);
     await open(`/runs/${run}`);
     expect(await text('.failure')).toContain('the bank does not answer');
@@ -266,7 +268,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#end')).toContain('paid');
   });
 
-  inBrowser('a form without a reason changes no run', async () => {
+  inNightly('a form without a reason changes no run', async () => {
     const run = await studio.start(GRAPHS.confirm, { amount: 1 });
     await open(`/runs/${run}`);
     const response = await post(`/runs/${run}/cancel`, { reason: ' ' });
@@ -320,7 +322,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#end')).toContain('"name": "Ada"');
   });
 
-  inBrowser('arguments that do not fit are shown again with their faults', async () => {
+  inNightly('arguments that do not fit are shown again with their faults', async () => {
     await page.goto(at('/workflows/personalized-greeting'));
     await page.locator('#start').evaluate((form) => form.setAttribute('novalidate', ''));
     await page.getByRole('button', { name: 'Start a run' }).click();
@@ -328,7 +330,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(new URL(page.url()).pathname).toBe('/workflows/personalized-greeting/start');
   });
 
-  inBrowser('a workflow is tried on stubs', async () => {
+  inNightly('a workflow is tried on stubs', async () => {
     await page.goto(at('/workflows/personalized-greeting'));
     await page.getByLabel('Name').fill('Ada');
     await page.locator('#stubs summary').click();
@@ -340,7 +342,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#notice')).toContain('did you mean `greet`?');
   });
 
-  inBrowser('the change of a workflow is shown with what it does to open runs', async () => {
+  inNightly('the change of a workflow is shown with what it does to open runs', async () => {
     const run = await studio.start(GRAPHS.choice);
     await page.goto(at('/workflows/choose/change'));
     expect(await text('.diff del')).toContain('Which size?');
@@ -371,7 +373,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('h1')).toContain('explain');
   });
 
-  inBrowser('works without its script', async () => {
+  inNightly('works without its script', async () => {
     const plain = await browser?.newContext({ javaScriptEnabled: false });
     const other = await plain?.newPage();
     if (other === undefined) return;
@@ -405,7 +407,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     ['a phone', { width: 375, height: 700 }],
     ['a screen', { width: 1_280, height: 800 }],
   ] as const)
-    inBrowser(`all texts are legible, and nothing is cut, on ${name}`, async () => {
+    inNightly(`all texts are legible, and nothing is cut, on ${name}`, async () => {
       const runs = [
         await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0),
         await studio.start(GRAPHS.text),
@@ -425,7 +427,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
       await page.setViewportSize({ width: 1_280, height: 800 });
     });
 
-  inBrowser('a graph of 60 steps follows the step that runs', async () => {
+  inNightly('a graph of 60 steps follows the step that runs', async () => {
     const run = await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0);
     await open(`/runs/${run}`);
     expect(await page.locator('.graph .box:visible').count()).toBe(60);
@@ -440,7 +442,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     );
   });
 
-  inBrowser('fits dark surroundings, and paper', async () => {
+  inNightly('fits dark surroundings, and paper', async () => {
     await open(`/runs/${await studio.start(GRAPHS.confirm, { amount: 4 })}`);
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe('rgb(16, 19, 24)');
@@ -458,7 +460,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     }
   });
 
-  inBrowser('a list continues on further pages', async () => {
+  inNightly('a list continues on further pages', async () => {
     for (let count = 0; count < 5; count += 1) await studio.start(GRAPHS.confirm, { amount: count });
     const names = () => page.locator('.runs tbody th').allInnerTexts();
     await open('/runs?limit=3&workflow=pay-bill');
@@ -472,7 +474,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await names()).toEqual(first);
   });
 
-  inBrowser('a page is small, and requests its own files alone', async () => {
+  inNightly('a page is small, and requests its own files alone', async () => {
     const run = await studio.start(GRAPHS.sixty, {}, { kind: 'local' }, 0);
     const requests: string[] = [];
     const addresses: string[] = [];

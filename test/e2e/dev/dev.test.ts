@@ -84,65 +84,69 @@ async function connected(url: string): Promise<Client> {
 
 const served = async (): Promise<string> => (await print(/served at (\S+) \(\d+ ms/))[1] ?? '';
 
-test('serves each change, keeps the last good server, and keeps runs', { timeout: 300_000 }, async () => {
-  start('--port', '0');
-  let client = await connected(await served());
-  const begun = await client.callTool({ name: 'w_hello', arguments: {} });
-  const { workflow_id, status } = begun.structuredContent as { workflow_id: string; status: string };
-  expect(status).toBe('waiting');
-  await client.close();
+nightlyTest(
+  'serves each change, keeps the last good server, and keeps runs',
+  { timeout: 300_000 },
+  async () => {
+    start('--port', '0');
+    let client = await connected(await served());
+    const begun = await client.callTool({ name: 'w_hello', arguments: {} });
+    const { workflow_id, status } = begun.structuredContent as { workflow_id: string; status: string };
+    expect(status).toBe('waiting');
+    await client.close();
 
-  project.write('src/greet.ts', TOOL.replace('Hello', 'Good day'));
-  let url = await served();
-  client = await connected(url);
-  expect((await client.callTool({ name: 'greet', arguments: {} })).structuredContent).toEqual({
-    text: 'Good day',
-  });
-  await client.close();
-
-  project.write('src/hello.ts', WORKFLOW.replace('greeting.text', 'greeting.txt'));
-  await print(/error SW4005: the output of `greeting` has no `txt`/);
-  await print(/errors; the last good server stays/);
-  client = await connected(url);
-  expect((await client.callTool({ name: 'greet', arguments: {} })).structuredContent).toEqual({
-    text: 'Good day',
-  });
-  await client.close();
-
-  project.write('src/hello.ts', `${WORKFLOW.replace('greeting.text', 'greeting.txt')}// the same\n`);
-  await print(/errors; the last good server stays/);
-  expect(printed).not.toContain('SW4005');
-
-  project.write('src/hello.ts', `${WORKFLOW}// well again\n`);
-  url = await served();
-  client = await connected(url);
-  const answer = { workflow_id, result: true };
-  const ended = await client.callTool({ name: 'submit_result', arguments: answer });
-  expect(ended.structuredContent).toMatchObject({
-    status: 'completed',
-    result: { text: 'Hello', sure: true },
-  });
-  await client.close();
-
-  // Changes that arrive while a server is replaced are served together.
-  for (const word of ['One', 'Two', 'Three', 'Four']) {
-    project.write('src/greet.ts', TOOL.replace('Hello', word).replace('Greets', `Greets ${word}`));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  const before = log.split('served at').length;
-  let text: unknown;
-  while (text !== 'Four') {
-    client = await connected(await served());
-    ({ text } = (await client.callTool({ name: 'greet', arguments: {} })).structuredContent as {
-      text: unknown;
+    project.write('src/greet.ts', TOOL.replace('Hello', 'Good day'));
+    let url = await served();
+    client = await connected(url);
+    expect((await client.callTool({ name: 'greet', arguments: {} })).structuredContent).toEqual({
+      text: 'Good day',
     });
     await client.close();
-  }
-  expect(log.split('served at').length - before).toBeLessThanOrEqual(2);
-  // Its modules were bundled, and are those that its registry was made of, as the page of runs checks.
-  expect(log).not.toContain('one by one');
-  expect(log).not.toContain('stale');
-});
+
+    project.write('src/hello.ts', WORKFLOW.replace('greeting.text', 'greeting.txt'));
+    await print(/error SW4005: the output of `greeting` has no `txt`/);
+    await print(/errors; the last good server stays/);
+    client = await connected(url);
+    expect((await client.callTool({ name: 'greet', arguments: {} })).structuredContent).toEqual({
+      text: 'Good day',
+    });
+    await client.close();
+
+    project.write('src/hello.ts', `${WORKFLOW.replace('greeting.text', 'greeting.txt')}// the same\n`);
+    await print(/errors; the last good server stays/);
+    expect(printed).not.toContain('SW4005');
+
+    project.write('src/hello.ts', `${WORKFLOW}// well again\n`);
+    url = await served();
+    client = await connected(url);
+    const answer = { workflow_id, result: true };
+    const ended = await client.callTool({ name: 'submit_result', arguments: answer });
+    expect(ended.structuredContent).toMatchObject({
+      status: 'completed',
+      result: { text: 'Hello', sure: true },
+    });
+    await client.close();
+
+    // Changes that arrive while a server is replaced are served together.
+    for (const word of ['One', 'Two', 'Three', 'Four']) {
+      project.write('src/greet.ts', TOOL.replace('Hello', word).replace('Greets', `Greets ${word}`));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const before = log.split('served at').length;
+    let text: unknown;
+    while (text !== 'Four') {
+      client = await connected(await served());
+      ({ text } = (await client.callTool({ name: 'greet', arguments: {} })).structuredContent as {
+        text: unknown;
+      });
+      await client.close();
+    }
+    expect(log.split('served at').length - before).toBeLessThanOrEqual(2);
+    // Its modules were bundled, and are those that its registry was made of, as the page of runs checks.
+    expect(log).not.toContain('one by one');
+    expect(log).not.toContain('stale');
+  },
+);
 
 nightlyTest(
   'says that there is no server, and why, and serves the change that mends it',

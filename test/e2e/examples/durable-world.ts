@@ -11,6 +11,7 @@ import { Memory } from '../../../examples/durable/memory.js';
 import { scriptedResponse } from '../../../examples/durable/mind.js';
 import { runCommand } from '../../../examples/durable/shell.js';
 import { programWithPackage } from '../../built-package.js';
+import { nightlyTest } from '../../nightly.js';
 import { clientOf } from '../composite/client.js';
 import { ROOT } from './example-client.js';
 
@@ -110,7 +111,7 @@ function answerFor(schema: unknown, answers: Readonly<Record<string, unknown>>):
  * @param settings of the server of each test.
  */
 export function testAgents(settings: () => Partial<ServerSettings> = () => ({})): void {
-  test('and makes a plan with sub-agents, which the user approves', async () => {
+  nightlyTest('and makes a plan with sub-agents, which the user approves', async () => {
     const { agent, memory } = await world(settings());
     const main = await agent({ wish: 'sign users in', isApproved: true });
     expect(await main.start('interactive-planning', { max_research_tasks: 3 })).toMatchObject({
@@ -127,7 +128,7 @@ export function testAgents(settings: () => Partial<ServerSettings> = () => ({}))
     });
   });
 
-  test('and saves no plan that the user rejects', async () => {
+  nightlyTest('and saves no plan that the user rejects', async () => {
     const { agent, memory } = await world(settings());
     const main = await agent({ wish: 'fly to the moon', isApproved: false });
     expect(await main.start('interactive-planning', { max_research_tasks: 1 })).toMatchObject({
@@ -136,7 +137,7 @@ export function testAgents(settings: () => Partial<ServerSettings> = () => ({}))
     expect(memory.entries().map(({ key }) => key.split('_')[0])).toEqual(['research']);
   });
 
-  test('and has the files of a folder analysed', async () => {
+  nightlyTest('and has the files of a folder analysed', async () => {
     const { agent, tasks } = await world(settings());
     const inputs = { repository: join(ROOT, 'examples/durable'), file_patterns: ['*.ts'] };
     expect(await (await agent()).start('analyze-codebase', inputs)).toMatchObject({ status: 'completed' });

@@ -44,7 +44,7 @@ const filesIn = (root: string): string[] =>
     .sort();
 
 describe('stepwright init', () => {
-  test('writes a project that passes its own tests and serves', { timeout: 240_000 }, async () => {
+  nightlyTest('writes a project that passes its own tests and serves', { timeout: 240_000 }, async () => {
     const root = path.join(folder, 'My server');
     const made = init('My server', '--yes');
     expect(made).toMatchObject({ code: 0, err: '' });

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { nightlyTest } from '../../nightly.js';
 import { printTrace, startExample, texts } from './example-server.js';
 
 const JANUARY_12 = 'journals/2026_01_12.md';
@@ -73,7 +74,7 @@ describe('the Logseq example, over stdio', () => {
     });
   });
 
-  test('shows how far it came with an unknown project, and writes nothing', async () => {
+  nightlyTest('shows how far it came with an unknown project, and writes nothing', async () => {
     const { client, folder } = await startExample();
     const trace = await client.getPrompt(
       addTask({ project: 'Nonexistent', task: 'Fix bug', date: '2026-01-12' }),
@@ -83,7 +84,7 @@ describe('the Logseq example, over stdio', () => {
     expect(await readFile(join(folder, JANUARY_12), 'utf8')).not.toContain('Fix bug');
   });
 
-  test('takes a project as a name, never as a path', async () => {
+  nightlyTest('takes a project as a name, never as a path', async () => {
     const { client, folder } = await startExample();
     for (const project of ['../journals/2026_01_12', '/etc/passwd', 'pages/Website.md', 'Website\0']) {
       const trace = await client.getPrompt(addTask({ project, task: 'x', date: '2026-01-14' }));
@@ -92,7 +93,7 @@ describe('the Logseq example, over stdio', () => {
     expect(await readdir(join(folder, 'journals'))).toEqual(['2026_01_12.md', '2026_01_13.md']);
   });
 
-  test('keeps a task on one line, whatever is in it', async () => {
+  nightlyTest('keeps a task on one line, whatever is in it', async () => {
     const { client, folder } = await startExample();
     const task = 'x\n- DONE forged\n  id:: forged {project} "__proto__"';
     const trace = await client.getPrompt(addTask({ project: 'site', task, date: '2026-01-14' }));
@@ -105,14 +106,14 @@ describe('the Logseq example, over stdio', () => {
     expect(rest).toEqual(['']);
   });
 
-  test('refuses a day that is none before it writes', async () => {
+  nightlyTest('refuses a day that is none before it writes', async () => {
     const { client, folder } = await startExample();
     const trace = await client.getPrompt(addTask({ project: 'Website', task: 'x', date: '2026-02-30' }));
     expect(trace._meta).toMatchObject({ status: 'failed' });
     expect(await readdir(join(folder, 'journals'))).toEqual(['2026_01_12.md', '2026_01_13.md']);
   });
 
-  test('answers -32602 for arguments that are missing or unknown', async () => {
+  nightlyTest('answers -32602 for arguments that are missing or unknown', async () => {
     const { client } = await startExample();
     await expect(client.getPrompt(addTask({ project: 'Website' }))).rejects.toMatchObject({
       code: -32602,
@@ -124,7 +125,7 @@ describe('the Logseq example, over stdio', () => {
     });
   });
 
-  test('lives on without its graph, and says what is missing', async () => {
+  nightlyTest('lives on without its graph, and says what is missing', async () => {
     const { client, folder } = await startExample({ graph: false });
     const trace = await client.getPrompt(addTask({ project: 'Website', task: 'x' }));
     expect(texts(trace).join('\n')).toContain(`No Logseq graph at '${folder}': the folder does not exist.`);

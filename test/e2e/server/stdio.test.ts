@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
-import { smoke } from '../../nightly.js';
+import { nightlyTest, smoke } from '../../nightly.js';
 import { textOf, textsOf } from './connected.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -107,7 +107,7 @@ describe('a server program over stdio', () => {
     }
   });
 
-  test('keeps stdout for the protocol, and names the tools that write to it', async () => {
+  nightlyTest('keeps stdout for the protocol, and names the tools that write to it', async () => {
     const { client, stderr, strays } = await started();
     const shouted = await client.callTool({ name: 'shout' });
     expect(textOf((shouted.content as unknown[])[0])).toBe('{"shouted":true}');
@@ -133,7 +133,7 @@ describe('a server program over stdio', () => {
     ]);
   });
 
-  test('names the tool that ends the process', async () => {
+  nightlyTest('names the tool that ends the process', async () => {
     const child = spawned();
     child.process.stdin?.write(initialize);
     await says(child, '"serverInfo"');
@@ -145,7 +145,7 @@ describe('a server program over stdio', () => {
     );
   });
 
-  test('lives on after lines that are no messages, and answers each', async () => {
+  nightlyTest('lives on after lines that are no messages, and answers each', async () => {
     const child = spawned();
     const overlong = 'x'.repeat(10 * 1024 * 1024 + 1);
     child.process.stdin?.write(`nonsense\n{}\n[]\n\n{"jsonrpc":"1.0","id":7}\n${overlong}\n${initialize}`);
@@ -164,7 +164,7 @@ describe('a server program over stdio', () => {
     expect(child.stderr().trim().split('\n')).toHaveLength(5);
   });
 
-  test('answers what was sent before stdin ended', async () => {
+  nightlyTest('answers what was sent before stdin ended', async () => {
     const child = spawned();
     const echo = message({
       id: 2,
@@ -198,7 +198,7 @@ describe('a server program over stdio', () => {
     },
   );
 
-  test('ends without a word when the client no longer reads', async () => {
+  nightlyTest('ends without a word when the client no longer reads', async () => {
     const child = spawned();
     child.process.stdin?.write(initialize);
     await says(child, '"serverInfo"');
@@ -218,7 +218,7 @@ describe('a server program over stdio', () => {
     expect(child.stderr()).not.toContain('    at ');
   });
 
-  test('refuses to start without a factory it needs', async () => {
+  nightlyTest('refuses to start without a factory it needs', async () => {
     const child = spawned('no-factory');
     const [code] = await child.ended;
     expect(code).toBe(1);
@@ -226,7 +226,7 @@ describe('a server program over stdio', () => {
     expect(child.stderr()).not.toContain('    at ');
   });
 
-  test('refuses to start with a workflow that does not go with the registry', async () => {
+  nightlyTest('refuses to start with a workflow that does not go with the registry', async () => {
     const child = spawned('broken-workflow');
     const [code] = await child.ended;
     expect(code).toBe(1);

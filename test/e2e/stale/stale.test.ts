@@ -94,7 +94,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
 
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  test('refuses a step that was edited after codegen ran', () => {
+  nightlyTest('refuses a step that was edited after codegen ran', () => {
     expect(stepwright(['serve'])).toMatchObject({ code: 0, err: '' });
     edit('src/count.workflow.ts', 'steps: 1', 'steps: 2');
     const refused = `stepwright: ${STALE}  - \`src/count.workflow.ts\` changed after codegen ran\n${REPAIR}`;

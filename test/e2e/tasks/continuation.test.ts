@@ -7,6 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type CompiledPrograms, compilePrograms } from '../../compiled-programs.js';
+import { nightlyTest } from '../../nightly.js';
 import { type Answer, callOf, clientOf, clientWith } from '../composite/client.js';
 import { desk } from '../composite/fixture/registry.js';
 import { built, call, input, step, trip } from '../composite/fixture/workflows.js';
@@ -86,7 +87,7 @@ describe.each([
   ['stdio', overStdio],
   ['HTTP', overHttp],
 ] as const)('a paused task over %s', { timeout: 60_000 }, (_, serving) => {
-  test('completes by a call after a restart, and a later call changes nothing', async () => {
+  nightlyTest('completes by a call after a restart, and a later call changes nothing', async () => {
     const file = storeFile();
     const first = await serving(file);
     const task = await pausedTask(await first.client());
@@ -118,7 +119,7 @@ describe.each([
     await third.stop();
   });
 
-  test('says what continues it when it is resumed, but not once it is cancelled', async () => {
+  nightlyTest('says what continues it when it is resumed, but not once it is cancelled', async () => {
     const served = await serving(storeFile());
     const client = await served.client();
     const task = await pausedTask(client);

@@ -2,6 +2,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
+import { nightlyTest } from '../../nightly.js';
 import { ROOT } from '../examples/example-client.js';
 
 const departure = new Date(Date.now() + 20 * 24 * 3_600_000).toISOString().slice(0, 10);
@@ -49,7 +50,7 @@ describe('the travel example, over stdio', () => {
   }, 60_000);
   afterAll(() => client.close());
 
-  test('offers its workflows as tools behind those it has', async () => {
+  nightlyTest('offers its workflows as tools behind those it has', async () => {
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['search_flights', 'w_book_flight', 'w_book_trip']));
     expect(names).toEqual(expect.arrayContaining(['w_cancel_booking', 'w_checkout', 'get_workflow_status']));
@@ -63,7 +64,7 @@ describe('the travel example, over stdio', () => {
     expect(waiting).toMatchObject({ structuredContent: { id: 'WL-1', status: 'waitlisted' } });
   });
 
-  test('undoes nothing of a trip that goes well', async () => {
+  nightlyTest('undoes nothing of a trip that goes well', async () => {
     // One passenger has one seat on a flight, and the test before has taken the number 1006.
     const another = { ...trip, passenger: 'Ada Lovelace' };
     const booked = await client.callTool({ name: 'w_book_trip', arguments: another });
@@ -81,29 +82,36 @@ describe('the travel example, over stdio', () => {
     expect(await statusOf(unlucky, 'BK-1006')).toBe('cancelled');
   }, 60_000);
 
-  test('leaves both bookings of a trip that is not confirmed, which can still be done', async () => {
-    const unlucky = await travel('confirm_trip:1');
-    onTestFinished(() => unlucky.close());
-    const failed = await unlucky.callTool({ name: 'w_book_trip', arguments: trip });
-    expect(failed).toMatchObject({
-      isError: true,
-    });
-    expect(JSON.stringify(failed)).toContain('"id":"BK-1006"');
-    expect(await statusOf(unlucky, 'BK-1006')).toBe('confirmed');
-    const bookings = { flight_booking_id: 'BK-1006', hotel_booking_id: 'HB-1' };
-    const confirmed = await unlucky.callTool({ name: 'confirm_trip', arguments: bookings });
-    expect(confirmed).toMatchObject({ structuredContent: { id: 'TRIP-1', status: 'confirmed' } });
-  }, 60_000);
+  nightlyTest(
+    'leaves both bookings of a trip that is not confirmed, which can still be done',
+    async () => {
+      const unlucky = await travel('confirm_trip:1');
+      onTestFinished(() => unlucky.close());
+      const failed = await unlucky.callTool({ name: 'w_book_trip', arguments: trip });
+      expect(failed).toMatchObject({
+        isError: true,
+      });
+      expect(JSON.stringify(failed)).toContain('"id":"BK-1006"');
+      expect(await statusOf(unlucky, 'BK-1006')).toBe('confirmed');
+      const bookings = { flight_booking_id: 'BK-1006', hotel_booking_id: 'HB-1' };
+      const confirmed = await unlucky.callTool({ name: 'confirm_trip', arguments: bookings });
+      expect(confirmed).toMatchObject({ structuredContent: { id: 'TRIP-1', status: 'confirmed' } });
+    },
+    60_000,
+  );
 
-  test('books nothing where no hotel has a room, and cancels no flight that has departed', async () => {
-    const full = { ...trip, destination: 'Reykjavik' };
-    const none = await client.callTool({ name: 'w_book_trip', arguments: full });
-    expect(JSON.stringify(none)).toContain('No hotel in Reykjavik has a room');
-    const flown = await client.callTool({ name: 'w_cancel_booking', arguments: { booking_id: 'BK-1004' } });
-    expect(JSON.stringify(flown)).toContain('Booking BK-1004 is of a flight that has departed');
-    expect(await statusOf(client, 'BK-1004')).toBe('flown');
-    expect(await statusOf(client, 'BK-1008')).toBe('E_BOOKING_UNKNOWN');
-  });
+  nightlyTest(
+    'books nothing where no hotel has a room, and cancels no flight that has departed',
+    async () => {
+      const full = { ...trip, destination: 'Reykjavik' };
+      const none = await client.callTool({ name: 'w_book_trip', arguments: full });
+      expect(JSON.stringify(none)).toContain('No hotel in Reykjavik has a room');
+      const flown = await client.callTool({ name: 'w_cancel_booking', arguments: { booking_id: 'BK-1004' } });
+      expect(JSON.stringify(flown)).toContain('Booking BK-1004 is of a flight that has departed');
+      expect(await statusOf(client, 'BK-1004')).toBe('flown');
+      expect(await statusOf(client, 'BK-1008')).toBe('E_BOOKING_UNKNOWN');
+    },
+  );
 
   test('refuses arguments that do not fit, and names what does', async () => {
     const refused = await client.callTool({ name: 'w_book_flight', arguments: { ...flight, date: 'soon' } });

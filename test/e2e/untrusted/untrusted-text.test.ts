@@ -3,10 +3,11 @@ import { type PromptTrace, ProtocolFault, type ToolResult } from 'stepwright/run
 import { beforeAll, describe, expect, test } from 'vitest';
 import { forbiddenIn, hostileText } from '../../../src/graph/printable-text.fixture.js';
 import type { StepwrightServer } from '../../../src/runtime/server/stepwright-server.js';
+import { isNightly } from '../../nightly.js';
 import { type Part, readTrace } from './read-trace.js';
 import { GUIDE, request, world, worldServer } from './world.js';
 
-const RUNS = { numRuns: 40 };
+const RUNS = { numRuns: isNightly ? 40 : 8 };
 
 let server: StepwrightServer;
 let log: string[];

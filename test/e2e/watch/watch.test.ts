@@ -15,6 +15,7 @@ import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CodegenWatcher, WatchedRun } from '../../../src/codegen/index.js';
 import { builtPackage, importBuilt } from '../../built-package.js';
+import { nightlyTest } from '../../nightly.js';
 
 const tool = (name: string): string => `import { Tool } from 'stepwright';
 
@@ -138,7 +139,7 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     }
   });
 
-  test('survives a syntax error', async () => {
+  nightlyTest('survives a syntax error', async () => {
     await start();
     const before = registry();
     write('src/flows/once.workflow.ts', WORKFLOW.replace('call(', 'call(('));
@@ -153,7 +154,7 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     expect(registry()).toContain('"value": 3');
   });
 
-  test('starts on a project with errors', async () => {
+  nightlyTest('starts on a project with errors', async () => {
     write('tsconfig.json', '{');
     expect(codes(await start())).toEqual(['SW9002']);
     write('tsconfig.json', JSON.stringify(TSCONFIG));
@@ -171,7 +172,7 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     expect(registry()).toContain('"value": 4');
   });
 
-  test('finds files and folders that are new, and those that are deleted and made again', async () => {
+  nightlyTest('finds files and folders that are new, and those that are deleted and made again', async () => {
     await start();
     write('src/more/deep/tally.ts', tool('tally'));
     while (!registry().includes('tally')) await nextRun();
@@ -222,7 +223,7 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     await expectNoFurtherRun();
   });
 
-  test('runs once for hundreds of files that change together', async () => {
+  nightlyTest('runs once for hundreds of files that change together', async () => {
     const git = (...args: string[]): void => {
       const { status, stderr } = spawnSync(
         'git',
@@ -289,7 +290,7 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     expect(await nextRun()).toMatchObject({ changes: ['tsconfig.json'], result: { written: [REGISTRY] } });
   });
 
-  test('follows text that a resource embeds, and a module that only a tool loads', async () => {
+  nightlyTest('follows text that a resource embeds, and a module that only a tool loads', async () => {
     write('src/guide.md', 'first\n');
     write(
       'src/guide.resource.ts',
@@ -379,7 +380,7 @@ export class Limited { execute({ from }: { from: number }): { end: number } { re
       expect(await end('SIGINT')).toBe(0);
     });
 
-    test('with JSON keeps to it on stdout, and ends on SIGTERM', async () => {
+    nightlyTest('with JSON keeps to it on stdout, and ends on SIGTERM', async () => {
       write('src/flows/once.workflow.ts', WORKFLOW.replace('from: 1', 'form: 1'));
       command('--format', 'json');
       await until('err', 'watching: ');
