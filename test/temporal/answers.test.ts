@@ -12,7 +12,7 @@ import * as steps from '../e2e/composite/fixture/workflows.js';
 import { listening } from '../e2e/composite/http.js';
 import { envelope, post } from '../e2e/eras/client.js';
 import { isNightly } from '../nightly.js';
-import { describeTemporal, TemporalHost } from './host.js';
+import { describeNightly, describeTemporal, TemporalHost } from './host.js';
 
 const PAIRS = isNightly ? 1_000 : 5;
 
@@ -121,7 +121,7 @@ describeTemporal('the history of a run', () => {
   });
 });
 
-describeTemporal('more answers at once than Temporal lets wait in one workflow', () => {
+describeNightly('more answers at once than Temporal lets wait in one workflow', () => {
   const host = new TemporalHost({ 'tool-slow': async () => ok(await delay(1_000, true)) });
   beforeAll(() => host.open());
 

@@ -6,7 +6,8 @@ import { again, call, chain, done, graph, step } from '../../src/runtime/engine/
 import type { RunStoreOptions } from '../../src/runtime/runs/journal-run-store.js';
 import { ok, type Tool } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
-import { describeTemporal, TemporalHost } from './host.js';
+import { nightlyTest } from '../nightly.js';
+import { describeNightly, describeTemporal, TemporalHost } from './host.js';
 
 describeTemporal('the limit of a call', () => {
   const aborted: number[] = [];
@@ -29,18 +30,22 @@ describeTemporal('the limit of a call', () => {
   );
   beforeAll(() => host.open());
 
-  test('does not count the time in which no worker takes it', async () => {
-    const slow = call('slow', {}, { tool: 'tool-slow' });
-    const quick = call('quick', {}, { tool: 'tool-quick', timeoutMs: 1_500 });
-    const both = parallel('both', {
-      first: body([slow], step('slow')),
-      second: body([quick], step('quick')),
-    });
-    const { status, result } = await host.start(
-      graph([both, done('out', step('both'), { after: ['both'] })]),
-    );
-    expect([status, result]).toEqual(['completed', { first: 'slow', second: 'quick' }]);
-  }, 30_000);
+  nightlyTest(
+    'does not count the time in which no worker takes it',
+    async () => {
+      const slow = call('slow', {}, { tool: 'tool-slow' });
+      const quick = call('quick', {}, { tool: 'tool-quick', timeoutMs: 1_500 });
+      const both = parallel('both', {
+        first: body([slow], step('slow')),
+        second: body([quick], step('quick')),
+      });
+      const { status, result } = await host.start(
+        graph([both, done('out', step('both'), { after: ['both'] })]),
+      );
+      expect([status, result]).toEqual(['completed', { first: 'slow', second: 'quick' }]);
+    },
+    30_000,
+  );
 
   test('aborts a call that a worker works on', async () => {
     const endless = call('endless', {}, { tool: 'tool-endless', timeoutMs: 500, retry: again(1) });
@@ -57,7 +62,7 @@ describeTemporal('the limit of a call', () => {
   }, 30_000);
 });
 
-describeTemporal('a worker that is stopped while it makes calls', () => {
+describeNightly('a worker that is stopped while it makes calls', () => {
   const keys: Record<string, (string | undefined)[]> = { keyed: [], plain: [], stubborn: [] };
   const hosts = (taskQueue: string, shutdownGraceTime?: number) => {
     const late: Tool = async (_input, { signal }) => {
@@ -122,7 +127,10 @@ describeTemporal('a worker that is stopped while it makes calls', () => {
     const paused = runRef(runs[all.indexOf('plain')]?.workflow_id ?? '');
     const at = `temporal://${inject('temporalAddress')}/default?taskQueue=${second.taskQueue}`;
     const happened = (value: string) => operate('answer', paused, 'happened', value, '--store', at);
-    expect(await happened('7')).toMatchObject({ code: 1, err: expect.stringContaining('it returns a text') });
+    expect(await happened('7')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('it returns a text'),
+    });
     expect(await happened('"by hand"')).toMatchObject({ code: 0 });
     await expect.poll(shown('plain')).toMatchObject({ status: 'completed', result: 'by hand' });
     expect(keys.plain).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,19 +10,20 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Connection } from '@temporalio/client';
+import { buildSync } from 'esbuild';
 import { afterAll, expect, inject, test } from 'vitest';
+import { builtPackage } from '../built-package.js';
 import { nightlyTest } from '../nightly.js';
 import { createNamespace } from './find-server.js';
 import { describeTemporal } from './host.js';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-const APPROVAL = new URL('../../examples/approval/', import.meta.url).href;
 
-/** The registry of examples/approval with the options of its server. */
+/** The registry of examples/approval with the options of its server, with paths from the repository's root. */
 const REGISTRY = `
-import { Books } from '${APPROVAL}books.js';
-import { PayExpense, ReleaseBudget, ReserveBudget } from '${APPROVAL}tools.js';
-export { registry } from '${APPROVAL}generated/approval.registry.js';
+import { Books } from './examples/approval/books.js';
+import { PayExpense, ReleaseBudget, ReserveBudget } from './examples/approval/tools.js';
+export { registry } from './examples/approval/generated/approval.registry.js';
 const books = new Books(new URL('books.jsonl', import.meta.url).pathname);
 const slow = (tool) => ({
   async execute(input, context) {
@@ -53,12 +54,7 @@ workflows:
       ask: { yield: Release it?, depends_on: [reserved], expects: { ok: { type: bool, required: true } } }
 `;
 
-const CLI = [
-  '--conditions=@stepwright/source',
-  '--import',
-  join(ROOT, 'scripts/register.mjs'),
-  join(ROOT, 'src/cli/main.ts'),
-];
+const CLI = [join(builtPackage(), 'dist/cli/main.js')];
 
 describeTemporal('commands on Temporal', () => {
   const folder = mkdtempSync(join(tmpdir(), 'stepwright-commands-'));
@@ -75,7 +71,20 @@ describeTemporal('commands on Temporal', () => {
   const file = join(folder, 'registry.mjs');
   const registry = ['--registry', file, '--options', file];
   const spec = join(folder, 'hold.yaml');
-  writeFileSync(file, REGISTRY);
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(builtPackage(), join(folder, 'node_modules/stepwright'), 'junction');
+  buildSync({
+    stdin: { contents: REGISTRY, resolveDir: ROOT },
+    outfile: file,
+    bundle: true,
+    external: ['stepwright'],
+    platform: 'node',
+    format: 'esm',
+    target: 'es2022',
+    keepNames: true,
+    logLevel: 'error',
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+  });
   writeFileSync(spec, WORKFLOW);
   const processes: ChildProcess[] = [];
   afterAll(() => {

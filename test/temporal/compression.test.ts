@@ -7,7 +7,7 @@ import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.f
 import { ok } from '../../src/runtime/runs/store.fixture.js';
 import { withCompression } from '../../src/temporal/compression.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
-import { describeTemporal, TemporalHost } from './host.js';
+import { describeNightly, TemporalHost } from './host.js';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const JSON_PLAIN = bytesOf('json/plain');
@@ -63,7 +63,7 @@ describe('the compression of payloads', () => {
   });
 });
 
-describeTemporal('a large graph', () => {
+describeNightly('a large graph', () => {
   const host = new TemporalHost({ 'tool-a': () => ok('x'.repeat(20_000)) }, { maxEvents: 60 });
 
   test('and large results are a small part of the histories of their run', async () => {

@@ -9,6 +9,7 @@ import type { RunStore, Waiter } from '../../src/runtime/runs/run-store.js';
 import { ada, envelopeIn, type Tool } from '../../src/runtime/runs/store.fixture.js';
 import { encodedLog } from '../../src/runtime/tools/log.js';
 import { type TemporalOptions, temporal } from '../../src/temporal/index.js';
+import { isNightly } from '../nightly.js';
 import { opened } from './lanes.js';
 
 const address = inject('temporalAddress');
@@ -17,6 +18,9 @@ const address = inject('temporalAddress');
 export const describeTemporal: (name: string, tests: () => void) => void = describe.runIf(
   address !== undefined,
 );
+
+/** The same in the nightly run only. A suite without a test would fail. */
+export const describeNightly: typeof describeTemporal = isNightly ? describeTemporal : () => {};
 
 /** A store on Temporal, with tools by name. */
 export class TemporalHost {

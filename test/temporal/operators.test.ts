@@ -106,7 +106,7 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('has no run `no-such-run`') });
   });
 
-  test('answers a question in the place of others, and the log has who did', async () => {
+  nightlyTest('answers a question in the place of others, and the log has who did', async () => {
     const { id, ref } = await start(asking);
     const how = ['--action', 'sure#1', '--override', '--by', 'ann', '--reason', 'bob is ill'];
     expect(await json('answer', ref, 'true', ...how)).toEqual({ run: ref, outcome: 'applied' });
@@ -137,7 +137,7 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect(await json('show', otherRef)).toMatchObject({ status: 'cancelled', actions: [] });
   });
 
-  test('has the calls made again that failed a run, with their keys', async () => {
+  nightlyTest('has the calls made again that failed a run, with their keys', async () => {
     upstream.isAway = true;
     const { id, ref } = await start(failing);
     await expect.poll(async () => (await host.get(id)).status, { timeout: 10_000 }).toBe('failed');
@@ -175,7 +175,7 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect((await host.store.list(ada)).length).toBeGreaterThan(1);
   });
 
-  test('moves a run to the workflow as it is now, with what it did', async () => {
+  nightlyTest('moves a run to the workflow as it is now, with what it did', async () => {
     const { id, ref } = await start(asking);
     const operator = operatorOf(store);
     const head = await headOf(ref);
@@ -215,35 +215,38 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect(await migrate(asking, true)).toEqual({ kind: 'stays', reasons: [{ reason: 'over' }] });
   });
 
-  test('moves a run that is at work when its call has returned, and leaves one that cannot move', async () => {
-    const slow = (...more: readonly Node[]) =>
-      graph(chain(call('w', {}, { tool: 'tool-w' }), ...more), { name: 'slow' });
-    const request = { owner: ada, graph: slow(ask('one')), input: {} };
-    const { workflow_id: id } = envelopeIn(await host.store.start(request, host.waiter({ answerMs: 0 })));
-    const handle = client.workflow.getHandle(workflowIdOf(id));
-    const { runId } = await handle.describe();
-    const begin = (to: Graph) => {
-      const args: [RemoteMove] = [{ graph: to, tools: {}, privateTools: [], mapping: {} }];
-      return handle.startUpdate<CommandResponse, [RemoteMove]>('migrate', {
-        args,
-        waitForStage: WorkflowUpdateStage.ACCEPTED,
-      });
-    };
-    const move = async (to: Graph) => (await begin(to)).result();
-    await expect.poll(() => upstream.release !== undefined).toBe(true);
-    const moving = await begin(slow(ask('one'), ask('two')));
-    expect(await move(slow(ask('other')))).toMatchObject({ ok: false, failure: { code: 'not_moved' } });
-    upstream.release?.();
-    expect(await moving.result()).toEqual({ ok: true });
-    await expect.poll(async () => (await handle.describe()).runId).not.toBe(runId);
-    const other = { ok: false, failure: { code: 'not_moved', message: 'The run cannot move as it is.' } };
-    expect(await move(slow(ask('other')))).toEqual(other);
-    await host.submit(id, true, 'one#1');
-    await host.submit(id, true, 'two#1');
-    expect((await host.get(id)).status).toBe('completed');
-  });
+  nightlyTest(
+    'moves a run that is at work when its call has returned, and leaves one that cannot move',
+    async () => {
+      const slow = (...more: readonly Node[]) =>
+        graph(chain(call('w', {}, { tool: 'tool-w' }), ...more), { name: 'slow' });
+      const request = { owner: ada, graph: slow(ask('one')), input: {} };
+      const { workflow_id: id } = envelopeIn(await host.store.start(request, host.waiter({ answerMs: 0 })));
+      const handle = client.workflow.getHandle(workflowIdOf(id));
+      const { runId } = await handle.describe();
+      const begin = (to: Graph) => {
+        const args: [RemoteMove] = [{ graph: to, tools: {}, privateTools: [], mapping: {} }];
+        return handle.startUpdate<CommandResponse, [RemoteMove]>('migrate', {
+          args,
+          waitForStage: WorkflowUpdateStage.ACCEPTED,
+        });
+      };
+      const move = async (to: Graph) => (await begin(to)).result();
+      await expect.poll(() => upstream.release !== undefined).toBe(true);
+      const moving = await begin(slow(ask('one'), ask('two')));
+      expect(await move(slow(ask('other')))).toMatchObject({ ok: false, failure: { code: 'not_moved' } });
+      upstream.release?.();
+      expect(await moving.result()).toEqual({ ok: true });
+      await expect.poll(async () => (await handle.describe()).runId).not.toBe(runId);
+      const other = { ok: false, failure: { code: 'not_moved', message: 'The run cannot move as it is.' } };
+      expect(await move(slow(ask('other')))).toEqual(other);
+      await host.submit(id, true, 'one#1');
+      await host.submit(id, true, 'two#1');
+      expect((await host.get(id)).status).toBe('completed');
+    },
+  );
 
-  test('cancels a run in the web page of Temporal: it is undone', async () => {
+  nightlyTest('cancels a run in the web page of Temporal: it is undone', async () => {
     const { id, ref } = await start(asking);
     const handle = client.workflow.getHandle(workflowIdOf(id));
     await expect.poll(() => detailsOf(handle), { timeout: 10_000 }).toBe('waiting for\n\n- answer: `sure#1`');
@@ -274,7 +277,7 @@ describeTemporal('an operator of runs on Temporal', () => {
     expect(named('undo')).toHaveLength(0);
   });
 
-  test('sees a run in the studio, answers and cancels there as a caller', async () => {
+  nightlyTest('sees a run in the studio, answers and cancels there as a caller', async () => {
     const { id, ref } = await start(asking);
     const { id: other, ref: otherRef } = await start(asking);
     const studio = await studioFor(store);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import { temporal as proto } from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
@@ -11,7 +10,8 @@ import { call, chain, done, graph, lit, step } from '../../src/runtime/engine/gr
 import { ada, broken, envelopeIn, ok } from '../../src/runtime/runs/store.fixture.js';
 import { withCompression } from '../../src/temporal/compression.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
-import { builtPackage, importBuilt } from '../built-package.js';
+import { importBuilt } from '../built-package.js';
+import { nightlyTest } from '../nightly.js';
 import { describeTemporal, TemporalHost } from './host.js';
 import { opened } from './lanes.js';
 
@@ -25,8 +25,11 @@ const folder = new URL(`./histories/${RELEASE}/`, import.meta.url);
 
 const { History } = proto.api.history.v1;
 
-const replay = (history: unknown, codePath = inject('temporalBundle')) =>
-  Worker.runReplayHistory({ workflowBundle: { codePath }, dataConverter: withCompression() }, history);
+const replay = (history: unknown) =>
+  Worker.runReplayHistory(
+    { workflowBundle: { codePath: inject('temporalBundle') }, dataConverter: withCompression() },
+    history,
+  );
 
 const count = (id: string) => call(id, {}, { tool: 'tool-a' });
 const answered = graph(chain(count('a'), ask('sure'), done('out', step('sure'))));
@@ -79,13 +82,6 @@ describeTemporal('a replay', () => {
     });
   });
 
-  const packaged = () => join(builtPackage(), 'dist/temporal/interpreter.js');
-
-  test('by the interpreter of the built package comes to the same commands', async () => {
-    for (const file of readdirSync(folder))
-      await replay(History.decode(readFileSync(new URL(file, folder))), packaged());
-  }, 240_000);
-
   test('is not bundled by a worker of the built package', async () => {
     const { temporal } = await importBuilt<typeof import('../../src/temporal/index.js')>('temporal/index.js');
     const create = vi.spyOn(Worker, 'create');
@@ -95,27 +91,31 @@ describeTemporal('a replay', () => {
     onTestFinished(() => store.close?.());
     await opened(store);
     expect(create).toHaveBeenCalledWith(
-      expect.objectContaining({ workflowBundle: { codePath: packaged() } }),
+      expect.objectContaining({ workflowBundle: { codePath: inject('temporalBundle') } }),
     );
     create.mockRestore();
     const run = { owner: ada, graph: graph(chain(count('a'), done('out', step('a')))), input: {} };
     expect(envelopeIn(await store.start(run, host.waiter()))).toMatchObject({ result: 1 });
   }, 60_000);
 
-  test('that comes to other facts fails, and names the first transition that differs', async () => {
-    const counts = Array.from({ length: 105 }, (_, index) => count(`n${index}`));
-    const history = await historyOf(graph(chain(...counts)));
-    await replay(history);
-    const payloads = (history.events ?? []).flatMap(
-      ({ markerRecordedEventAttributes: marker }) => marker?.details?.result?.payloads ?? [],
-    );
-    const recorded = payloads.find(({ data }) => digestsIn(data).length === 100);
-    if (recorded === undefined) throw new Error('no digests are recorded');
-    recorded.data = Buffer.from(JSON.stringify(digestsIn(recorded.data).with(41, 'other')));
-    await expect(replay(history)).rejects.toThrow(
-      /first at transition 42 of this workflow \('toolReturned' of 'n40#1'\)/,
-    );
-  }, 60_000);
+  nightlyTest(
+    'that comes to other facts fails, and names the first transition that differs',
+    async () => {
+      const counts = Array.from({ length: 105 }, (_, index) => count(`n${index}`));
+      const history = await historyOf(graph(chain(...counts)));
+      await replay(history);
+      const payloads = (history.events ?? []).flatMap(
+        ({ markerRecordedEventAttributes: marker }) => marker?.details?.result?.payloads ?? [],
+      );
+      const recorded = payloads.find(({ data }) => digestsIn(data).length === 100);
+      if (recorded === undefined) throw new Error('no digests are recorded');
+      recorded.data = Buffer.from(JSON.stringify(digestsIn(recorded.data).with(41, 'other')));
+      await expect(replay(history)).rejects.toThrow(
+        /first at transition 42 of this workflow \('toolReturned' of 'n40#1'\)/,
+      );
+    },
+    60_000,
+  );
 });
 
 function digestsIn(data: Uint8Array | null | undefined): string[] {

@@ -9,11 +9,7 @@ import { call, chain, graph } from '../../src/runtime/engine/graph.fixture.js';
 import { ada, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
-import { isNightly } from '../nightly.js';
-import { describeTemporal, TemporalHost } from './host.js';
-
-/** A suite of the nightly run only: one without a test fails. */
-const describeNightly: typeof describeTemporal = isNightly ? describeTemporal : () => {};
+import { describeNightly, describeTemporal, TemporalHost } from './host.js';
 
 describeNightly('without a worker', () => {
   const host = new TemporalHost({}, { worker: false });

@@ -7,6 +7,7 @@ import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.f
 import { ada, bob, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { workflowIdOf } from '../../src/temporal/protocol.js';
+import { nightlyTest } from '../nightly.js';
 import { createNamespace, registerSearchAttributes } from './find-server.js';
 import { describeTemporal, TemporalHost } from './host.js';
 
@@ -49,15 +50,19 @@ describeTemporal('search attributes of runs', () => {
     await eventually('StepwrightStatus = "succeeded"').toEqual([workflowId]);
   });
 
-  test('remain when a run continues in another workflow', async () => {
-    const calls = Array.from({ length: 30 }, (_, index) => call(`n${index}`, {}, { tool: 'tool-a' }));
-    const { workflow_id: id } = await host.start(graph(chain(...calls, ask('last')), { name: 'long' }));
-    await eventually('StepwrightStatus = "waiting" AND StepwrightWorkflow = "long"').toEqual([
-      workflowIdOf(id),
-    ]);
-    const { code, out } = await runs('show', runRef(id), '--store', store);
-    expect([code, out.includes('long')]).toEqual([0, true]);
-  }, 60_000);
+  nightlyTest(
+    'remain when a run continues in another workflow',
+    async () => {
+      const calls = Array.from({ length: 30 }, (_, index) => call(`n${index}`, {}, { tool: 'tool-a' }));
+      const { workflow_id: id } = await host.start(graph(chain(...calls, ask('last')), { name: 'long' }));
+      await eventually('StepwrightStatus = "waiting" AND StepwrightWorkflow = "long"').toEqual([
+        workflowIdOf(id),
+      ]);
+      const { code, out } = await runs('show', runRef(id), '--store', store);
+      expect([code, out.includes('long')]).toEqual([0, true]);
+    },
+    60_000,
+  );
 });
 
 describeTemporal('a namespace without search attributes', () => {

@@ -1,30 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { writeBundle } from '../../src/temporal/index.js';
+import { builtPackage } from '../built-package.js';
 import { findServer, registerSearchAttributes, type TestServer } from './find-server.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The address of the Temporal server. Missing without one. */
     temporalAddress: string | undefined;
-    /** The interpreter, bundled once for all tests. */
+    /** The interpreter of the built package. */
     temporalBundle: string;
   }
 }
 
-/** Starts the server, registers the search attributes of runs, and bundles the interpreter. */
+/** Starts the server, and registers the search attributes of runs. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'stepwright-bundle-'));
-  const bundle = join(folder, 'interpreter.js');
-  const [server] = await Promise.all([found(), writeBundle(bundle)]);
+  const server = await found();
   if (server !== undefined) await registerSearchAttributes(server.address, 'default');
   project.provide('temporalAddress', server?.address);
-  project.provide('temporalBundle', bundle);
+  project.provide('temporalBundle', join(builtPackage(), 'dist/temporal/interpreter.js'));
   return async () => {
     await server?.stop();
-    rmSync(folder, { recursive: true, force: true });
   };
 }
 
