@@ -29,7 +29,7 @@ import type { Inputs, States } from './incremental/inputs.js';
 import { type Memo, sha256 } from './incremental/memo.js';
 import { GENERATED_COMMENT } from './manifest.js';
 import type { SpecPlan } from './spec-plan.js';
-import { typeText } from './upstream/type-text.js';
+import { typeText } from './upstream/classes.js';
 import type { OutputFile } from './writer.js';
 
 interface SpecReading {

@@ -172,7 +172,6 @@ export {
 export type { Telemetry } from './tools/telemetry.js';
 export type { PromptMessage, PromptTrace, TaskStatus, TraceMeta } from './trace/messages.js';
 export type { BearerAuth, VerifiedToken } from './transports/http/bearer-auth.js';
-export type { TrustProxy } from './transports/http/client-address.js';
 export type { HttpHandler, RequestSource } from './transports/http/endpoint.js';
 export {
   type HostValidationOptions,
@@ -180,11 +179,11 @@ export {
   type HttpRefusal,
   hostValidation,
 } from './transports/http/host-validation.js';
-export type { HttpLimits, HttpSettings } from './transports/http/http-options.js';
+export type { HttpLimits, HttpSettings, TrustProxy } from './transports/http/http-options.js';
 export { type ListenSettings, nodeHandler, type RunningHttpServer } from './transports/http/serve-http.js';
 export type { ClientHeaders, HeaderCaller, HeaderRule } from './transports/http/spec-headers.js';
 export type { Connection, ConnectOptions, ServerTransport } from './transports/protocol-adapter.js';
-export type { RunningServer } from './transports/stdio/serve-stdio.js';
+export type { RunningServer } from './transports/stdio/stdio-transport.js';
 export type {
   HttpUpstream,
   ModuleUpstream,

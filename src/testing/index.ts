@@ -5,7 +5,6 @@ import { toolContextOf } from '../runtime/tools/tool-context.js';
 export { expectRun, type MatcherResult, matchers, type RunMatchers } from './matchers.js';
 export { projectRegistry } from './project-registry.js';
 export type { Crash, ScriptedAnswer, ScriptedRun, TestedCall, TestedRun, TestedWait } from './tested-run.js';
-export type { OtherTools, ToolStubs } from './tool-stubs.js';
 export {
   type DoubleAnswer,
   double,
@@ -14,6 +13,7 @@ export {
   upstreamCassette,
   upstreamDoubles,
 } from './upstream.js';
+export type { OtherTools, ToolStubs } from './workflow-test.js';
 export { stopRuns, testWorkflow, type WorkflowTestOptions } from './workflow-test.js';
 
 /**

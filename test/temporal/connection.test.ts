@@ -19,7 +19,7 @@ import { startOrExit, untypedServer } from '../../src/runtime/transports/start-s
 import { interpreter } from '../../src/temporal/bundle.js';
 import { startWorker, type TemporalOptions, temporal } from '../../src/temporal/index.js';
 import { resolveOptions } from '../../src/temporal/options.js';
-import { unreachableStore } from '../../src/temporal/unreachable-store.js';
+import { unreachableStore } from '../../src/temporal/run-client.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 import { describeTemporal, TemporalHost } from './host.js';
 import { opened } from './lanes.js';

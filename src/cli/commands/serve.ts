@@ -8,7 +8,7 @@ import { trustRegistry } from '../../runtime/server/verify-sources.js';
 import type { UntypedFactories } from '../../runtime/tools/instances.js';
 import { type RunningHttpServer, serveOverHttp } from '../../runtime/transports/http/serve-http.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
-import { type RunningServer, serveStdio } from '../../runtime/transports/stdio/serve-stdio.js';
+import { type RunningServer, serveStdio } from '../../runtime/transports/stdio/stdio-transport.js';
 import { Misuse, type Output, optionCommand, type Parsed, REGISTRY_HELP, texts } from '../command-line.js';
 import {
   COMPILED,

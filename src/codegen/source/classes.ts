@@ -23,7 +23,7 @@ import {
 } from './ast.js';
 import { declarationOf } from './constants.js';
 import { readExpression, readWholeExpression } from './expressions.js';
-import { topLevelOf } from './scopes.js';
+import { topLevelOf } from './names.js';
 import { classPlace, exportNames, resolveIdentifier, resolveMember } from './symbols.js';
 import { resultIfWritten, returnTypeOf, typeIfWritten, typeOfDeclaration, typeOfSignature } from './types.js';
 import { ts } from './typescript.mjs';

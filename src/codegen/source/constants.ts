@@ -1,8 +1,15 @@
 import type { Json } from '../../graph/json.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
-import { isOfOtherPackage, missingImport, type Names, originOf, type Target } from './names.js';
-import { hasMeaning, isJson } from './scopes.js';
+import {
+  hasMeaning,
+  isJson,
+  isOfOtherPackage,
+  missingImport,
+  type Names,
+  originOf,
+  type Target,
+} from './names.js';
 import { ts } from './typescript.mjs';
 
 /** The value of an expression at build time, or why it has none. */

@@ -4,9 +4,8 @@ import { defined } from '../../graph/defined.js';
 import type { ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import { type FileLinks, type Import, surfaceOf } from './file-graph.js';
-import { PACKAGE } from './names.js';
+import { isJson, PACKAGE } from './names.js';
 import { moduleCandidates } from './program.js';
-import { isJson } from './scopes.js';
 import { ts } from './typescript.mjs';
 
 export interface AliasEnd {

@@ -11,9 +11,8 @@ import {
   missingMember,
   unresolvedImport,
 } from './imports.js';
-import { isOfOtherPackage, missingImport, originOf, type Target } from './names.js';
+import { hasMeaning, isOfOtherPackage, missingImport, originOf, type Target } from './names.js';
 import { isPlain, isPlainType, isPromiseType } from './plain.js';
-import { hasMeaning } from './scopes.js';
 import { ts } from './typescript.mjs';
 
 /** Resolves an identifier through imports, aliases, namespaces and re-exports. */

@@ -13,8 +13,7 @@ import {
   type UpstreamSnapshot,
 } from '../../runtime/upstream/snapshot.js';
 import { foreignFile, type OutputFile, outputState, writeOutput } from '../writer.js';
-import { classesHeader, classesText, usableTools } from './classes.js';
-import { propertyName } from './type-text.js';
+import { classesHeader, classesText, propertyName, usableTools } from './classes.js';
 
 /** What a server listed, to be recorded. */
 export interface PullRequest {

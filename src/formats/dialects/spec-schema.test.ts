@@ -10,7 +10,7 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../..
 import { loadWorkflowFiles } from '../load-files.js';
 import { parseWorkflows } from '../spec-files.js';
 import { specSchema } from './dialects.js';
-import { keysOf, misplacedKeys, SPEC_KINDS, type SpecKind } from './orchestrator/node-kinds.js';
+import { keysOf, misplacedKeys, SPEC_KINDS, type SpecKind } from './orchestrator/node-specs.js';
 
 const TOOLS: Readonly<Record<string, JsonSchema>> = {
   search: {

@@ -1,9 +1,8 @@
 import { type Json, unreachable, type Value } from '../json.js';
 import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import type { Span } from '../source-location.js';
-import { Allocations } from './allocations.js';
 import { type Budget, describePath, describeSource, expressionError } from './error.js';
-import type { EagerFunction, LazyFunction } from './function.js';
+import { Allocations, type EagerFunction, type LazyFunction } from './function.js';
 import {
   describeArgument,
   describeArity,

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, ownProperty, unreachable, type Value } from '../json.js';
 import type { Span } from '../source-location.js';
-import type { Allocations } from './allocations.js';
 import { type Budget, expressionError } from './error.js';
+import type { Allocations } from './function.js';
 import { calculatePython, comparePython } from './python/operators.js';
 import type { ArithmeticOp, CompareOp } from './tree.js';
 import { chargeWhole, describeKind, isComposite, toText } from './value.js';

@@ -3,35 +3,42 @@ import type { SearchAttributePair } from '@temporalio/common';
 import {
   ApplicationFailure,
   allHandlersFinished,
+  CancellationScope,
   CancelledFailure,
   condition,
   continueAsNew,
   defineUpdate,
   patched,
+  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
   upsertSearchAttributes,
   workflowInfo,
   log as workflowLog,
 } from '@temporalio/workflow';
 import type { Owner } from '../../decorators/context.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { nodesWithTasks } from '../../graph/nodes.js';
 import { clip, clipText } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
+import type { Failure } from '../../runtime/engine/contract.js';
 import { snapshot } from '../../runtime/engine/snapshot.js';
 import { operatorItem } from '../../runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
 import { movedRun } from '../../runtime/runs/operate/move-run.js';
 import { noProgress } from '../../runtime/runs/request.js';
+import type { Clock } from '../../runtime/runs/run/clock.js';
 import { accessKey, childIn, restrictedQuestions } from '../../runtime/runs/run/owner.js';
 import { FILE_LIMITS, unknownRun, type Waiter } from '../../runtime/runs/run-store.js';
 import { withHostRows } from '../../runtime/runs/store/host-rows.js';
 import { type ListedRow, waitsOf } from '../../runtime/runs/store/reader.js';
 import type { Log } from '../../runtime/tools/log.js';
 import {
+  type Activities,
   type CommandResponse,
   missingMember,
   NOT_MOVED,
@@ -46,10 +53,7 @@ import {
   type StartResponse,
 } from '../protocol.js';
 import { searchAttribute } from '../search-attributes.js';
-import { ActivityPort } from './activity-port.js';
-import { PayloadBudget } from './payload-budget.js';
-import { ResultChecks } from './result-checks.js';
-import { WorkflowClock } from './workflow-clock.js';
+import { ActivityPort, PayloadBudget } from './activity-port.js';
 import { WorkflowJournal } from './workflow-journal.js';
 
 /**
@@ -427,3 +431,118 @@ function waitsText({ state, waits }: Pick<ListedRow, 'state' | 'waits'>): string
 const LEVELS = { debug: 'debug', info: 'debug', warning: 'warn', error: 'error' } as const;
 
 const writeLog: Log = (text, { level = 'error', ...about }) => workflowLog[LEVELS[level]](text, { ...about });
+
+const { checkResult } = proxyLocalActivities<Pick<Activities, 'checkResult'>>({
+  startToCloseTimeout: '1 minute',
+});
+
+/** The code of a refusal until a value is checked. */
+const UNCHECKED = 'unchecked';
+
+/**
+ * Checks values that take the place of a tool's result. The worker has the output schemas, and the store in the sandbox
+ * decides about a request at once: a request with a value that is not checked yet is refused, and made again after the check.
+ */
+class ResultChecks {
+  readonly #outcomes = new Map<string, Failure | null>();
+  /** What requests were refused for, by the keys of outcomes. */
+  #needed = new Map<string, Parameters<Activities['checkResult']>[0]>();
+
+  /** See `StoreParts.resultFailure`. */
+  readonly resultFailure = (tool: string, value: Json): Failure | undefined => {
+    const key = canonicalJson([tool, value]);
+    const outcome = this.#outcomes.get(key);
+    if (outcome !== undefined) return outcome ?? undefined;
+    this.#needed.set(key, { tool, value });
+    return { code: UNCHECKED, message: 'The value is not checked yet.' };
+  };
+
+  /** Makes a request, again after each check that it needs. */
+  async decided<R extends CommandResponse>(request: () => Promise<R>): Promise<R> {
+    const checked = new Set<string>();
+    try {
+      for (;;) {
+        const response = await request();
+        if (response.ok || response.failure.code !== UNCHECKED) return response;
+        const needed = this.#needed;
+        this.#needed = new Map();
+        for (const [key, result] of needed) {
+          this.#outcomes.set(key, await checkResult(result));
+          checked.add(key);
+        }
+      }
+    } finally {
+      // The schemas of a later worker may be others.
+      for (const key of checked) this.#outcomes.delete(key);
+    }
+  }
+}
+
+interface Timer {
+  /** Ms since the epoch. */
+  readonly at: number;
+  readonly callback: () => void;
+}
+
+/**
+ * The time of a workflow. It has one timer in Temporal, for the earliest time of all that are set. A timer in Temporal that
+ * comes too early is set again when it comes: most limits are called off before, and each timer is two events of the history.
+ * A timer that is called off at once is none in Temporal, where a Query must not set one.
+ */
+class WorkflowClock implements Clock {
+  readonly #timers = new Set<Timer>();
+  #isChanged = false;
+  #armed: { readonly at: number; readonly scope: CancellationScope } | undefined;
+
+  now(): number {
+    return Date.now();
+  }
+
+  setTimer(callback: () => void, delayMs: number): () => void {
+    const timer = { at: this.now() + Math.max(0, delayMs), callback };
+    this.#timers.add(timer);
+    this.#armSoon();
+    return () => {
+      this.#timers.delete(timer);
+      if (this.#timers.size === 0) this.#disarm();
+    };
+  }
+
+  #armSoon(): void {
+    if (this.#isChanged) return;
+    this.#isChanged = true;
+    void Promise.resolve().then(() => this.#arm());
+  }
+
+  #arm(): void {
+    this.#isChanged = false;
+    let at = Number.POSITIVE_INFINITY;
+    for (const timer of this.#timers) at = Math.min(at, timer.at);
+    if (at === Number.POSITIVE_INFINITY || (this.#armed !== undefined && this.#armed.at <= at)) return;
+    this.#disarm();
+    const armed = { at, scope: new CancellationScope() };
+    this.#armed = armed;
+    armed.scope
+      .run(() => sleep(Math.max(1, at - this.now())))
+      .then(
+        () => this.#fire(armed),
+        () => {},
+      );
+  }
+
+  #disarm(): void {
+    this.#armed?.scope.cancel();
+    this.#armed = undefined;
+  }
+
+  #fire(armed: object): void {
+    if (this.#armed !== armed) return;
+    this.#armed = undefined;
+    const due = [...this.#timers].filter(({ at }) => at <= this.now());
+    for (const timer of due.sort((one, other) => one.at - other.at)) {
+      // An earlier callback may have called it off.
+      if (this.#timers.delete(timer)) timer.callback();
+    }
+    this.#arm();
+  }
+}

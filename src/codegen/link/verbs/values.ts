@@ -4,7 +4,7 @@ import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { JsonSchema } from '../../../graph/json.js';
 import type { FedInput } from '../../../graph/kinds/waits.js';
-import { schemaDiagnostics } from '../../schemas/schema-faults.js';
+import { schemaDiagnostics } from '../../schemas/tool-reading.js';
 import { isNever, schemaOfValue } from '../../schemas/type-schema.js';
 import { printType, withoutUndefined } from '../../syntax.js';
 import { type CallSyntax, calleeName, optionOf, verbOf } from '../../verbs.js';

@@ -1,12 +1,81 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { OwnPart } from '../../../graph/kinds/descriptor.js';
 import type { Node, NodeBase } from '../../../graph/kinds/node.js';
+import type { Input } from '../../../graph/model.js';
+import { parseTemplate } from '../../jinja/parser.js';
+import { hasTemplate, TemplateFaults } from '../../jinja/tokens.js';
+import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
+import type { Fields } from '../fields.js';
 import type { Jumps } from './jumps.js';
 import type { DeclaredState, State } from './state.js';
-import type { StepSpec } from './steps.js';
-import type { Task } from './tasks.js';
+import { allSteps, type StepList, type StepSpec } from './steps.js';
 import type { Templates } from './templates.js';
+
+/** What the templates of a task read of its loop. */
+const LOOP_NAMES = ['item', 'index', 'total', 'previous', 'results'] as const;
+export type LoopName = (typeof LOOP_NAMES)[number];
+
+export interface Task {
+  readonly name: string;
+  readonly at: LocatedEntry['key'];
+  readonly fields: Fields;
+  readonly inputs: readonly Input[];
+  readonly root: StepList;
+  readonly loopNames: readonly LoopName[];
+  readonly hasReturn: boolean;
+}
+
+export function usesOf(map: LocatedMap, root: StepList): Pick<Task, 'loopNames' | 'hasReturn'> {
+  const names = new Set<string>();
+  collectNames(map, names);
+  return {
+    loopNames: LOOP_NAMES.filter((name) => names.has(name)),
+    hasReturn: allSteps(root).some(({ type }) => type === 'return'),
+  };
+}
+
+/** An input by which a task reads a part of its loop: no author can write its name. */
+export function loopInput(name: LoopName): string {
+  return `loop.${name}`;
+}
+
+export function loopReferences({ loopNames }: Pick<Task, 'loopNames'>): ReadonlyMap<string, Expr> {
+  return new Map(
+    loopNames.map((name) => [
+      name,
+      { kind: 'ref', root: 'inputs', path: [loopInput(name)], find: 'optional' },
+    ]),
+  );
+}
+
+/** What a loop gives its tasks beside what their authors name. */
+export function loopInputs({ loopNames }: Pick<Task, 'loopNames'>): Input[] {
+  return loopNames.map((name) => ({
+    name: loopInput(name),
+    description: `\`${name}\` of the loop`,
+    schema: {},
+    required: false,
+  }));
+}
+
+function collectNames(located: Located, names: Set<string>): void {
+  if (located.kind === 'list') for (const item of located.items) collectNames(item, names);
+  else if (located.kind === 'map') for (const { value } of located.entries) collectNames(value, names);
+  else if (located.kind === 'text' && hasTemplate(located.value)) {
+    try {
+      collectIn(parseTemplate(located.value, new TemplateFaults()), names);
+    } catch {
+      // Its fault is reported where the text is lowered.
+    }
+  }
+}
+
+function collectIn(part: unknown, names: Set<string>): void {
+  if (typeof part !== 'object' || part === null) return;
+  if ('kind' in part && part.kind === 'name' && 'name' in part) names.add(String(part.name));
+  for (const inner of Object.values(part)) collectIn(inner, names);
+}
 
 /** What the steps of a workflow or task share. */
 export interface StepsContext {

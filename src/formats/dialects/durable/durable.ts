@@ -6,7 +6,7 @@ import { entryOf, type LocatedEntry, type LocatedMap } from '../../text/located.
 import type { RepeatedKey, Reports } from '../../text/reading.js';
 import type { Dialect, LoweredDocument } from '../dialect.js';
 import { expectMap, Fields } from '../fields.js';
-import type { StepsContext } from './context.js';
+import { loopInputs, loopReferences, type StepsContext, type Task, usesOf } from './context.js';
 import { lowerInputs, wordsOf } from './inputs.js';
 import { Jumps } from './jumps.js';
 import {
@@ -25,7 +25,6 @@ import {
 import { Chain, lowerSteps } from './lower-steps.js';
 import { State } from './state.js';
 import { allSteps, literalOf, readSteps, type StepList } from './steps.js';
-import { loopInputs, loopReferences, type Task, usesOf } from './tasks.js';
 import { Templates } from './templates.js';
 
 /** Workflows as lists of steps with templates, of which agents do a part: `steps`, in YAML and JSON. */

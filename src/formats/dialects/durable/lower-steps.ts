@@ -7,11 +7,17 @@ import { DEFAULT_LOOP_MAX, MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES } from '../..
 import { whenApproved } from '../../../graph/nodes.js';
 import type { LocatedMap } from '../../text/located.js';
 import { lowerDelegate, lowerMcpCall, lowerPrompt, lowerShell, lowerWait } from './actions.js';
-import type { StepContext, StepPart, StepsContext } from './context.js';
+import {
+  type LoopName,
+  loopInput,
+  type StepContext,
+  type StepPart,
+  type StepsContext,
+  type Task,
+} from './context.js';
 import { type Jump, jumpCondition, markerOf } from './jumps.js';
 import { STEPS, type StepType } from './keys.js';
 import { agentOf, literalOf, nearby, type StepList, type StepSpec } from './steps.js';
-import { type LoopName, loopInput, type Task } from './tasks.js';
 import { Templates } from './templates.js';
 
 /** How many items run at once by default. [Q16] */

@@ -10,10 +10,9 @@ import type { LoweredDocument } from '../dialect.js';
 import { expectMap, Fields, textsOf } from '../fields.js';
 import { type LoweredScope, lowerScope } from './lower-nodes.js';
 import { Namespace } from './namespace.js';
-import { hasResult } from './node-kinds.js';
-import { NodeReader, type NodeSpec, type ScopeSpec } from './node-specs.js';
+import { WrittenRoutes } from './node-context.js';
+import { hasResult, NodeReader, type NodeSpec, type ScopeSpec } from './node-specs.js';
 import { lowerParameters } from './parameters.js';
-import { WrittenRoutes } from './routes.js';
 
 /** `$schema` is for editors. */
 export const DOCUMENT_KEYS = ['$schema', 'domain', 'version', 'description', 'rules', 'docs', 'workflows'];

@@ -15,11 +15,9 @@ import { entryOf, type Located, type LocatedMap, type LocatedText } from '../../
 import { durationOf, expectMap, Fields, timeLimitOf } from '../fields.js';
 import { checkLiteral, checkName, unknownNode } from './names.js';
 import { indexNameOf, itemNameOf } from './namespace.js';
-import { argumentsOf, type LoweringContext, literalName, type NodeContext } from './node-context.js';
-import { HANDLERS, hasResult } from './node-kinds.js';
-import type { ScopeSpec } from './node-specs.js';
+import { argumentsOf, type LoweringContext, literalName, type NodeContext, textIn } from './node-context.js';
+import { HANDLERS, hasResult, type ScopeSpec } from './node-specs.js';
 import { errorAsData, lowerOnError } from './on-error.js';
-import { textIn } from './routes.js';
 import { lowerWait, lowerYield } from './waiting.js';
 
 export const JOINS: readonly JoinRule[] = [

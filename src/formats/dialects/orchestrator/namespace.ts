@@ -4,8 +4,7 @@ import type { ReferenceScope, Resolution } from '../../references/lower-referenc
 import type { LocatedText } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import { RESERVED_NAMES } from './names.js';
-import { hasResult } from './node-kinds.js';
-import type { NodeSpec, ScopeSpec } from './node-specs.js';
+import { hasResult, type NodeSpec, type ScopeSpec } from './node-specs.js';
 
 /** The name of the index of an item, made of the name of the item. */
 export function indexNameOf(as: string): string {

@@ -1,8 +1,7 @@
 import { ownProperty, type Value } from '../../json.js';
 import type { Span } from '../../source-location.js';
-import type { Allocations } from '../allocations.js';
 import { type Budget, expressionError } from '../error.js';
-import type { FunctionCall } from '../function.js';
+import type { Allocations, FunctionCall } from '../function.js';
 import type { PythonArithmetic, PythonComparison } from '../tree.js';
 import { chargeWhole, PythonValue } from '../value.js';
 import { DateTime, float, isFloat, isObject, numberOf, present, strOf, typeName } from './values.js';

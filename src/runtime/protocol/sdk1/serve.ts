@@ -14,7 +14,7 @@ import {
 } from '../../transports/http/serve-http.js';
 import type { Connection, ConnectOptions, ServerTransport } from '../../transports/protocol-adapter.js';
 import { serverOrExit, untypedServer } from '../../transports/start-server.js';
-import { type RunningServer, serveStdio } from '../../transports/stdio/serve-stdio.js';
+import { type RunningServer, serveStdio } from '../../transports/stdio/stdio-transport.js';
 import { sdk1 } from './adapter.js';
 
 /**

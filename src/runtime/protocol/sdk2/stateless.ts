@@ -12,10 +12,12 @@ import {
   type ServerContext,
   type Transport,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { LOG_LEVELS, type LogLevel } from '../../../decorators/client.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { skillFolder } from '../../../graph/names.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
@@ -30,16 +32,22 @@ import {
   ProtocolFault,
   type ToolResult,
 } from '../../server/wire.js';
-import { thrownReport } from '../../tools/exceptions.js';
+import { thrownReport, thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import type { PromptTrace } from '../../trace/messages.js';
-import { answerRequest, type ClientState, parseParams } from '../../transports/answer-request.js';
+import {
+  answerRequest,
+  type ClientState,
+  checkedParams,
+  page,
+  parseParams,
+  text,
+} from '../../transports/answer-request.js';
 import { continuedTask, progressOf, withHeaders } from '../../transports/messages.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { type Askable, OpenCall, OpenCalls } from './open-calls.js';
-import { answerSkills, isSkillMethod, SKILL_METHODS, SKILLS_EXTENSION } from './skills.js';
 import {
   answerTask,
   checkAnswers,
@@ -64,6 +72,8 @@ const METHODS = [
   'resources/read',
   'completion/complete',
 ] as const;
+
+const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -484,4 +494,63 @@ function logOf({ mcpReq: { notify } }: ServerContext, { logLevel: least }: Envel
       () => {},
     );
   };
+}
+
+// Skills as the extension of revision 2026-07-28 has them. Each is a resource, and has one file, `SKILL.md`.
+
+const SKILL_METHODS = ['skills/list', 'skills/get'] as const;
+
+type SkillMethod = (typeof SKILL_METHODS)[number];
+
+function isSkillMethod(method: string): method is SkillMethod {
+  return SKILL_METHODS.some((each) => each === method);
+}
+
+/**
+ * Answers a request about skills. A page of skills is what a page of resources has of them; one that cannot be read is
+ * left out, and logged.
+ *
+ * @throws ProtocolFault for an address that is of no skill, or that the caller cannot read.
+ */
+async function answerSkills(
+  server: StepwrightServer,
+  { method, params }: { readonly method: SkillMethod; readonly params?: unknown },
+  context: RequestContext,
+  log: Log,
+): Promise<object> {
+  if (method === 'skills/get') {
+    const { uri } = checkedParams(method, z.looseObject({ uri: text() }), params);
+    return { skill: await skillAt(server, uri, context), ...server.cacheHint({ uri }, context) };
+  }
+  const { cursor } = checkedParams(method, page(), params);
+  const { resources, nextCursor } = await server.listResources(cursor);
+  const skills = await Promise.all(
+    resources
+      .filter(({ uri }) => skillFolder(uri) !== undefined)
+      .map(({ uri }) =>
+        skillAt(server, uri, context).catch((error: unknown) => {
+          log(`the skill ${uri} is not listed: ${thrownText(error)}`, { event: 'resource.threw' });
+          return undefined;
+        }),
+      ),
+  );
+  return {
+    skills: skills.filter((skill) => skill !== undefined),
+    ...defined({ nextCursor }),
+    ...server.cacheHint('lists', context),
+  };
+}
+
+/** The entry of a skill, with the digest of its file. */
+async function skillAt(server: StepwrightServer, uri: string, context: RequestContext) {
+  const folder = skillFolder(uri);
+  if (folder === undefined)
+    throw new ProtocolFault(
+      faultCodes.invalidParams,
+      `'${clip(uri)}' is not the address of a skill, such as skill://travel/book-trip/SKILL.md`,
+    );
+  const { contents } = await server.readResource(uri, context);
+  const [content] = contents;
+  const { skillEntry } = await import('@modelcontextprotocol/server/ext/skills');
+  return skillEntry(folder, { 'SKILL.md': content !== undefined && 'text' in content ? content.text : '' });
 }

@@ -21,7 +21,7 @@ import {
   type ToolEntry,
   type WorkflowEntry,
 } from '../../tools/registry.js';
-import { base64, isBase64 } from '../../tools/resource-content.js';
+import { base64, isBase64 } from '../../tools/resources.js';
 import { toJson } from '../../tools/to-json.js';
 import { requestContextOf } from '../../tools/tool-context.js';
 import type { PromptTrace } from '../../trace/messages.js';

@@ -21,9 +21,13 @@ import type {
 } from '../protocol-adapter.js';
 import { authInfoOf, Bearer, type VerifiedToken } from './bearer-auth.js';
 import { allowPage, boundedStream, busy, preflight, readBody, refusal } from './bodies.js';
-import { clientAddress } from './client-address.js';
 import { hostValidation } from './host-validation.js';
-import { type HttpSettings, type ResolvedHttpSettings, resolveHttpSettings } from './http-options.js';
+import {
+  clientAddress,
+  type HttpSettings,
+  type ResolvedHttpSettings,
+  resolveHttpSettings,
+} from './http-options.js';
 import { type Session, Sessions } from './sessions.js';
 import { SpecHeaders } from './spec-headers.js';
 

@@ -15,7 +15,7 @@ import type { DescribedTool, SpecVocabulary } from '../../dialect.js';
 import { DURATION_PATTERN } from '../../fields.js';
 import { DOCUMENT_KEYS, WORKFLOW_KEYS } from '../document.js';
 import { JOINS } from '../lower-nodes.js';
-import { COMMON_KEYS, keysOf, marksOf, misplacedKeys, SPEC_KINDS, type SpecKind } from '../node-kinds.js';
+import { COMMON_KEYS, keysOf, marksOf, misplacedKeys, SPEC_KINDS, type SpecKind } from '../node-specs.js';
 import { BACKOFFS, ON_ERROR_KEYS } from '../on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
 import { DOCUMENT, NODE_KEYS, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';

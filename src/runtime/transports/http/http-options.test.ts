@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clientAddress, isTrustProxy } from './client-address.js';
+import { clientAddress, isTrustProxy } from './http-options.js';
 
 const PROXY = '10.0.0.1';
 const inside = (address: string | undefined): boolean => address?.startsWith('10.') === true;
