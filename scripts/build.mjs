@@ -8,7 +8,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { transform } from 'esbuild';
+import { gzipSync } from 'node:zlib';
+import { build as bundle, transform } from 'esbuild';
 import { build, normalizePath } from 'vite';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -23,8 +24,8 @@ const { name, exports, bundled, dependencies, peerDependencies, tools } = JSON.p
 /** The packages that its files may load. `tools` are for development: npm keeps peers where it leaves such packages out. */
 const PACKAGES = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies, ...tools })]);
 
-/** Packages that are many times as large as what is used of them. */
-const BUNDLED = new Set([...bundled, '@dagrejs/graphlib']);
+/** Packages that are many times as large as what is used of them, with what they import. */
+const BUNDLED = new Set([...bundled, '@dagrejs/graphlib', 'fdir', 'picomatch', 'readdirp']);
 
 /** The modules that are loaded by path. Each is a file at the place it has in the sources. */
 const ENTRIES = [
@@ -96,6 +97,8 @@ function chunk(name, entries, isServed, priority, others = entries) {
   };
 }
 
+const POLYFILL = "import 'reflect-metadata/lite';\n";
+
 /** Removes the declarations that no import of a user reaches. */
 async function removeInnerDeclarations() {
   const reached = new Set(
@@ -109,6 +112,11 @@ async function removeInnerDeclarations() {
   const all = readdirSync(outDir, { recursive: true }).filter((file) => file.endsWith('.d.ts'));
   const inner = all.map((file) => join(outDir, file)).filter((file) => !reached.has(file));
   await Promise.all(inner.map((file) => rm(file)));
+  // It is part of the files, and users have no types of it.
+  const withPolyfill = [...reached].filter((file) => readFileSync(file, 'utf8').includes(POLYFILL));
+  await Promise.all(
+    withPolyfill.map((file) => writeFile(file, readFileSync(file, 'utf8').replace(POLYFILL, ''))),
+  );
 }
 
 async function writeDeclarations() {
@@ -119,13 +127,27 @@ async function writeDeclarations() {
   await removeInnerDeclarations();
 }
 
-/** V8 keeps a file in two bytes for each character, and reads it slower, as soon as it has one beyond Latin-1. */
-const asciiOnly = {
-  name: 'ascii-only',
-  generateBundle(_options, bundle) {
-    for (const file of Object.values(bundle)) {
-      if (file.type === 'chunk') file.code = file.code.replace(/[^ -~\s]/g, escaped);
-    }
+/**
+ * Names stay, and lines are short: stack traces say where an error comes from. ASCII alone, since V8 keeps a file in two
+ * bytes for each character, and reads it slower, as soon as it has one beyond Latin-1.
+ */
+const SHORT = {
+  target: 'es2022',
+  charset: 'ascii',
+  legalComments: 'none',
+  minifyWhitespace: true,
+  lineLimit: 200,
+};
+
+const shorten = {
+  name: 'shorten',
+  async generateBundle(_options, bundle) {
+    const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk');
+    await Promise.all(
+      chunks.map(async (chunk) => {
+        chunk.code = (await transform(chunk.code, { format: 'esm', ...SHORT })).code;
+      }),
+    );
   },
 };
 
@@ -160,8 +182,6 @@ async function writeLicences(names) {
   await writeFile(join(outDir, 'LICENSES.txt'), texts.join('\n\n'));
 }
 
-const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
 const COMPILER = 'ts-morph';
 
 /** `import` searches the text of a CommonJS module for the names it exports: 0.25 s of CPU time for the compiler. */
@@ -176,9 +196,20 @@ export const { Project, ts } = createRequire(import.meta.url)('${COMPILER}');`
       : null,
 };
 
+/** The name in `imports` of the manifest of what the first pattern loads at once, for which it cannot wait. */
+const PATTERNS = '#re2js';
+
+/** Writes what {@link PATTERNS} names as a file of its own, which all that use it share. */
+async function writePatterns() {
+  const outfile = join(outDir, 're2js.cjs');
+  const input = { contents: "export { RE2JS } from 're2js';", resolveDir: ROOT };
+  await bundle({ stdin: input, outfile, bundle: true, platform: 'node', format: 'cjs', ...SHORT });
+}
+
 /** A helper that the bundler adds is in a package that users have not got. */
 function isExternal(id) {
   if (id === COMPILER || /^[.\0]/.test(id) || isAbsolute(id)) return false;
+  if (id === PATTERNS) return true;
   const [name] = /^(?:@[^/]+\/)?[^/]+/.exec(id) ?? [];
   if (BUNDLED.has(name)) return false;
   if (!PACKAGES.has(name) && !isBuiltin(id) && !/^\w+:/.test(id))
@@ -205,7 +236,7 @@ function writeFiles(entries, { plugins = [], output, alias = {} }) {
       emptyOutDir: false,
       rolldownOptions: {
         input: Object.fromEntries(entries.map((file) => [nameOf(file), file])),
-        plugins: [asciiOnly, ...plugins],
+        plugins: [shorten, ...plugins],
         external: (id) => !Object.hasOwn(alias, id) && isExternal(id),
         // The documentation is in the declarations.
         output: { entryFileNames: '[name].js', comments: { jsdoc: false }, ...output },
@@ -241,15 +272,15 @@ function writeInterpreter() {
   const shims = inWorkflow('node-shims');
   return writeFiles([inWorkflow('stepwright'), inWorkflow('run-in-workflow')], {
     output: { chunkFileNames: 'temporal/workflow/[name].js' },
-    alias: { 'node:crypto': shims, 'node:module': shims },
+    alias: { 'node:crypto': shims, 'node:module': shims, re2js: PATTERNS },
   });
 }
 
 const MAP = '\n//# sourceMappingURL=data:application/json;base64,';
 
 /**
- * Bundles the interpreter for the SDK that is installed here, without comments. The map that the SDK requires would name modules
- * that users have not got: it has the lines of the file itself.
+ * Bundles the interpreter for the SDK that is installed here, without comments, and compresses it. The map that the SDK
+ * requires would name modules that users have not got: it has the lines of the file itself.
  *
  * @returns the packages that are part of it.
  */
@@ -259,13 +290,12 @@ async function writeScript() {
   await (await import(entry)).writeBundle(file);
   const text = await readFile(file, 'utf8');
   const [, code, label, map] = /^(.*)(\n\/\/ stepwright [^\n]+)\n\/\/# \S+?base64,(\S+)\s*$/s.exec(text);
-  const options = { target: 'es2022', charset: 'ascii', legalComments: 'none', lineLimit: 200 };
-  const short = await transform(code, { minifyWhitespace: true, minifySyntax: true, ...options });
-  const lines = short.code.trimEnd();
+  const lines = (await transform(code, SHORT)).code.trimEnd();
   const mappings = `AAAA${';AACA'.repeat(lines.split('\n').length - 1)}`;
   const own = { version: 3, file: 'interpreter.js', sources: ['interpreter.js'], names: [], mappings };
   const ownMap = Buffer.from(JSON.stringify(own)).toString('base64');
-  await writeFile(file, `${lines}${label}${MAP}${ownMap}`);
+  await rm(file);
+  await writeFile(`${file}.gz`, gzipSync(`${lines}${label}${MAP}${ownMap}`, { level: 9 }));
   const { sources } = JSON.parse(Buffer.from(map, 'base64').toString('utf8'));
   const names = sources.flatMap(
     (source) => /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(source)?.[1] ?? [],
@@ -275,7 +305,7 @@ async function writeScript() {
 
 await rm(outDir, { recursive: true, force: true });
 const [packages] = await Promise.all([
-  writeBundle().then(writeInterpreter).then(writeScript),
+  Promise.all([writeBundle().then(writeInterpreter), writePatterns()]).then(writeScript),
   writeDeclarations(),
 ]);
 await writeLicences([...BUNDLED, ...packages]);

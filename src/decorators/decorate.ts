@@ -1,6 +1,6 @@
 import type { JsonObject } from '../graph/json.js';
 
-import 'reflect-metadata';
+import 'reflect-metadata/lite';
 /**
  * The type of a decorator of classes assignable to `Class`. Like the types of fields below it covers both calling
  * conventions: legacy decorators (`experimentalDecorators`) get the class, or the prototype and a key; TC39 decorators

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import type { DataConverter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 import { isFromSource, packageFile, packageVersion, programFile } from '../formats/own-files.js';
@@ -28,8 +29,8 @@ const SHIMS: Readonly<Record<string, string>> = {
   'node:module': 'var globalThis.__stepwright.module',
 };
 
-/** The interpreter that the build of this package has bundled, with the SDK that it had. */
-const PACKAGED = 'dist/temporal/interpreter.js';
+/** The interpreter that the build of this package has bundled, with the SDK that it had, compressed. */
+const PACKAGED = 'dist/temporal/interpreter.js.gz';
 
 const ENTRY = 'temporal/workflow/stepwright';
 
@@ -44,7 +45,7 @@ export async function interpreter(
   stopped: AbortSignal,
 ): Promise<Bundle> {
   const label = labelOf(dataConverter);
-  const isOf = (code: string): boolean => code.includes(`${label}\n//# sourceMappingURL=`);
+  const isOf = (code: string): boolean => code.includes(`${label}\n`);
   if (bundlePath !== undefined) {
     const code = await readFile(bundlePath, 'utf8').catch((error: unknown) => {
       throw new StoreError('bundle', bundlePath, thrownText(error), error);
@@ -52,8 +53,10 @@ export async function interpreter(
     if (isOf(code)) return { codePath: bundlePath };
     throw new StoreError('bundle', bundlePath, `it is not of ${label.slice(LINE.length)}`);
   }
-  const codePath = packageFile(PACKAGED);
-  if (!isFromSource && isOf(await readFile(codePath, 'utf8').catch(() => ''))) return { codePath };
+  if (!isFromSource) {
+    const code = gunzipSync(await readFile(packageFile(PACKAGED))).toString();
+    if (isOf(code)) return { code };
+  }
   return bundledApart(dataConverter, stopped);
 }
 

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { builtPackage } from '../built-package.js';
 
@@ -29,19 +30,19 @@ test('the package has no maps: they would name sources that it does not have', {
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
   expect(files).toContain('index.d.ts');
   expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);
-  const code = files.filter((file) => /\.(js|ts)$/.test(file));
+  const code = files.filter((file) => /\.(js|cjs|ts|gz)$/.test(file));
   const named = code.flatMap((file) => {
-    const [, map] =
-      /^\/\/# sourceMappingURL=(?:data:.*base64,)?(.*)$/m.exec(readFileSync(path.join(dist, file), 'utf8')) ??
-      [];
+    const bytes = readFileSync(path.join(dist, file));
+    const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+    const [, map] = /^\/\/# sourceMappingURL=(?:data:.*base64,)?(.*)$/m.exec(text) ?? [];
     if (map === undefined) return [];
     // Temporal's SDK refuses an interpreter without a map: it has one of its own lines.
-    if (file !== 'temporal/interpreter.js') return [file];
+    if (file !== 'temporal/interpreter.js.gz') return [file];
     const { sources } = JSON.parse(Buffer.from(map, 'base64').toString()) as { sources: string[] };
     return sources.filter((source) => source !== 'interpreter.js');
   });
   expect(named).toEqual([]);
   const licences = readFileSync(path.join(dist, 'LICENSES.txt'), 'utf8');
-  for (const name of ['@noble/hashes', '@temporalio/workflow', 'ajv', 're2js', 'long'])
+  for (const name of ['@noble/hashes', '@temporalio/workflow', 'ajv', 're2js', 'yaml', 'long'])
     expect(licences).toContain(`${name}\n\n`);
 });

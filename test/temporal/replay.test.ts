@@ -90,9 +90,8 @@ describeTemporal('a replay', () => {
     );
     onTestFinished(() => store.close?.());
     await opened(store);
-    expect(create).toHaveBeenCalledWith(
-      expect.objectContaining({ workflowBundle: { codePath: inject('temporalBundle') } }),
-    );
+    const code = readFileSync(inject('temporalBundle'), 'utf8');
+    expect(create).toHaveBeenCalledWith(expect.objectContaining({ workflowBundle: { code } }));
     create.mockRestore();
     const run = { owner: ada, graph: graph(chain(count('a'), done('out', step('a')))), input: {} };
     expect(envelopeIn(await store.start(run, host.waiter()))).toMatchObject({ result: 1 });

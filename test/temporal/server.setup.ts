@@ -1,4 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { TestProject } from 'vitest/node';
 import { builtPackage } from '../built-package.js';
 import { findServer, registerSearchAttributes, type TestServer } from './find-server.js';
@@ -17,9 +20,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const server = await found();
   if (server !== undefined) await registerSearchAttributes(server.address, 'default');
   project.provide('temporalAddress', server?.address);
-  project.provide('temporalBundle', join(builtPackage(), 'dist/temporal/interpreter.js'));
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-interpreter-'));
+  const bundle = join(folder, 'interpreter.js');
+  writeFileSync(bundle, gunzipSync(readFileSync(join(builtPackage(), 'dist/temporal/interpreter.js.gz'))));
+  project.provide('temporalBundle', bundle);
   return async () => {
     await server?.stop();
+    rmSync(folder, { recursive: true });
   };
 }
 

@@ -335,6 +335,6 @@ function reasonOf(error: unknown): string {
 let re2: typeof RE2JS | undefined;
 
 export function loadRe2(): typeof RE2JS {
-  re2 ??= (createRequire(import.meta.url)('re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
+  re2 ??= (createRequire(import.meta.url)('#re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
   return re2;
 }

@@ -12,7 +12,7 @@ import * as re2js from 're2js';
 const LIBRARIES: Readonly<Record<string, unknown>> = {
   'ajv/dist/2020.js': ajv,
   'ajv-formats': formats,
-  re2js,
+  '#re2js': re2js,
 };
 
 export const randomUUID = uuid4;

@@ -85,7 +85,9 @@ describe('a server of the built package, up to its first list', () => {
 
   test('loads few files of its own', () => {
     const common = [
-      ...['authoring', 'builder', 'graph', 'server', 'tools'].map((name) => `chunks/${name}.js`),
+      ...['authoring', 'builder', 'graph', 'rolldown-runtime', 'server', 'tools'].map(
+        (name) => `chunks/${name}.js`,
+      ),
       ...['index.js', 'runtime/index.js'],
     ];
     const [others, othersOfStateless] = [modules, stateless].map((each) =>
