@@ -25,7 +25,7 @@ export async function prompts(sizes: Sizes): Promise<Row[]> {
   const { ask, script } = await scripted(steps);
   const rows: Row[] = [];
   for (const [name, atMost, open] of [
-    ['in memory', 5, openInMemory],
+    ['in memory', 4, openInMemory],
     ['over stdio', 1.5, openOverStdio()],
     ['over HTTP', 1.15, openOverHttp],
     ['over stdio, 2026-07-28', 1.5, openOverStdio('stateless')],

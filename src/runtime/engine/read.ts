@@ -184,7 +184,7 @@ export function remainsOf(plan: Plan, state: RunState): Remains {
   const unknown = rowsOf(state.tables.existing('unknown'));
   const failedItems = rowsOf(state.failedItems);
   return {
-    steps: plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),
+    steps: undone.size === 0 ? [] : plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),
     notUndone: notUndoneOf(effects),
     unknown: unknown.sort((one, other) => one.seq - other.seq).map(({ step, tool }) => ({ step, tool })),
     failedItems: failedItems.sort((one, other) =>

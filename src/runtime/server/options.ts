@@ -396,17 +396,20 @@ function hooksOf({ onStart, onStop }: ServerSettings): LifecycleHooks {
   return { ...defined({ onStart, onStop }) };
 }
 
+/** The hex digits of an id: 128 bits. */
+const ID_LENGTH = 32;
+
 /** Random bits are drawn for many ids at once: a call of the system costs as much for one. */
-const random = Buffer.alloc(16 * 256);
-let drawn = random.length;
+let ids = '';
+let drawn = 0;
 
 function randomId(): string {
-  if (drawn === random.length) {
-    crypto.getRandomValues(random);
+  if (drawn === ids.length) {
+    ids = Buffer.from(crypto.getRandomValues(new Uint8Array(ID_LENGTH * 128))).toString('hex');
     drawn = 0;
   }
-  drawn += 16;
-  return random.toString('hex', drawn - 16, drawn);
+  drawn += ID_LENGTH;
+  return ids.slice(drawn - ID_LENGTH, drawn);
 }
 
 /** The shortest key of questions. */

@@ -27,9 +27,9 @@ export interface InputRules {
   readonly tool: string;
   readonly jsonSchema: JsonSchema;
   /** The tool's own schema, where its decorator has one at run time. */
-  readonly standard?: StandardSchemaV1;
+  readonly standard?: StandardSchemaV1 | undefined;
   /** Names of arguments whose values are not repeated. */
-  readonly secret?: readonly string[];
+  readonly secret?: readonly string[] | undefined;
 }
 
 /**

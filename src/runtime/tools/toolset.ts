@@ -291,7 +291,7 @@ class RegistryToolset implements Toolset {
     const standard = this.#standards.of(entry.class, 'input');
     return checkInput(
       input,
-      { tool: name, jsonSchema: entry.inputSchema, ...defined({ standard, secret: entry.secret }) },
+      { tool: name, jsonSchema: entry.inputSchema, standard, secret: entry.secret },
       this.#schemas,
     );
   }

@@ -392,14 +392,17 @@ export function leftBehind(
   { ledger, secrets, remains }: LeftBehindContext,
   reported: ReadonlySet<string> = new Set(),
 ): LeftBehind {
+  const { notUndone, unknown: unknownCalls, failedItems } = remains;
+  if (notUndone.length + unknownCalls.length + failedItems.length === 0)
+    return { texts: [], calls: [], meta: {} };
   const calls: HandOffCall[] = [];
   const stuck: string[] = [];
-  for (const each of remains.notUndone) {
+  for (const each of notUndone) {
     const call = cleanUpCall(each, ledger, secrets);
     if (call === undefined) stuck.push(stuckText(each, ledger));
     else calls.push(call);
   }
-  const unknown = remains.unknown.filter(({ step }) => !reported.has(step));
+  const unknown = unknownCalls.filter(({ step }) => !reported.has(step));
   const named = unknown.map(({ step, tool }) => ({ tool, step: nameAndPlace(ledger.instances.find(step)) }));
   const paragraphs = [
     ...(calls.length === 0 ? [] : [cleanUpText(calls)]),

@@ -8,34 +8,34 @@ import type { StepwrightServer } from '../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../server/wire.js';
 
 // Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
-// and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.
+// and its records drop a key named `__proto__` in silence. Unknown keys are ignored, as the protocol asks.
 
 // Each is made when its method is first called, so that a server starts without them.
 
 export const text = () =>
   z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') });
-export const page = () => z.looseObject({ cursor: text().optional() });
+export const page = () => z.object({ cursor: text().optional() });
 /** Passed on unchanged: the server checks the content. */
 export const dictionary = (problem = 'expected an object') =>
   z.custom<Readonly<Record<string, unknown>>>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
     problem,
   );
-export const call = () => z.looseObject({ name: text(), arguments: dictionary().optional() });
-const address = () => z.looseObject({ uri: text() });
-const level = () => z.looseObject({ level: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(', ')}`) });
+export const call = () => z.object({ name: text(), arguments: dictionary().optional() });
+const address = () => z.object({ uri: text() });
+const level = () => z.object({ level: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(', ')}`) });
 
 const completion = () =>
-  z.looseObject({
+  z.object({
     ref: z.union(
       [
-        z.looseObject({ type: z.literal('ref/prompt'), name: text() }),
-        z.looseObject({ type: z.literal('ref/resource'), uri: text() }),
+        z.object({ type: z.literal('ref/prompt'), name: text() }),
+        z.object({ type: z.literal('ref/resource'), uri: text() }),
       ],
       'expected { type: "ref/prompt", name } or { type: "ref/resource", uri }',
     ),
-    argument: z.looseObject({ name: text(), value: text() }),
-    context: z.looseObject({ arguments: z.record(z.string(), text()).optional() }).optional(),
+    argument: z.object({ name: text(), value: text() }),
+    context: z.object({ arguments: z.record(z.string(), text()).optional() }).optional(),
   });
 
 const paramsOf = {

@@ -45,6 +45,9 @@ class EraConnection {
   readonly channel: EraChannel;
   readonly #open: (channel: MessageTransport) => Promise<Connection>;
   #connection: Promise<Connection> | undefined;
+  #hasOpened = false;
+  /** Callbacks of {@link whenOpen} that are still to be called. */
+  #waiting = 0;
 
   constructor(wire: MessageTransport, open: (channel: MessageTransport) => Promise<Connection>) {
     this.channel = new EraChannel(wire);
@@ -55,9 +58,19 @@ class EraConnection {
     return this.#connection !== undefined;
   }
 
-  open(): Promise<Connection> {
+  /** Calls back when it has opened: at once, or later. Callbacks keep their order. */
+  whenOpen(run: () => void, fail: (error: unknown) => void): void {
+    if (this.#hasOpened && this.#waiting === 0) {
+      run();
+      return;
+    }
+    this.#waiting += 1;
     this.#connection ??= this.#open(this.channel);
-    return this.#connection;
+    this.#connection.then(() => {
+      this.#hasOpened = true;
+      this.#waiting -= 1;
+      run();
+    }, fail);
   }
 
   async close(options: Parameters<Connection['close']>[0]): Promise<void> {
@@ -100,7 +113,7 @@ export async function connectEras(
     const open = isForBoth ? eras.filter(({ isOpen }) => isOpen) : [];
     for (const each of open.length === 0 ? [era] : open) {
       // In the order of arrival.
-      each.open().then(
+      each.whenOpen(
         () => each.channel.onmessage?.(message, ...extra),
         (error) => fail(error, message),
       );
@@ -108,7 +121,7 @@ export async function connectEras(
   };
   const onError = (error: Error): void => {
     onerror?.(error);
-    first.open().then(() => first.channel.onerror?.(error), fail);
+    first.whenOpen(() => first.channel.onerror?.(error), fail);
   };
   wire.onmessage = onMessage;
   wire.onerror = onError;

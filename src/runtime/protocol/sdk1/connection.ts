@@ -158,7 +158,7 @@ export function requestHandler(
     const peer = client.of(extra);
     const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded });
     inFlight.begin();
-    const endTurn = await takeTurn?.(method, context.signal);
+    const endTurn = takeTurn && (await takeTurn(method, context.signal));
     try {
       const request = { method, params };
       const work = async (admitted: RequestContext) =>

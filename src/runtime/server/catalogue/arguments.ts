@@ -60,10 +60,9 @@ export function readArguments(
 ): ReadArguments {
   const problems: ArgumentProblem[] = [];
   const entries: [string, Json][] = [];
-  const names = new Set(inputs.map((input) => input.name));
-
   for (const name of Object.keys(values)) {
-    if (names.has(name)) continue;
+    if (inputs.some((input) => input.name === name)) continue;
+    const names = inputs.map((input) => input.name);
     problems.push({ argument: name, message: unknownArgument(name, names) });
   }
   for (const input of inputs) {
@@ -109,9 +108,11 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
       messages: [`Invalid value for argument '${name}': '${clip(shown)}' is not ${coerced.expected}`],
     };
   }
-  // Before the schema: what is too deep or too large for it must not reach it.
-  const received = receivedJson({ [name]: coerced.value });
-  if (!received.ok) return { ok: false, messages: [refusedValue(name, received.problem)] };
+  if (typeof coerced.value === 'object') {
+    // Before the schema: what is too deep or too large for it must not reach it.
+    const received = receivedJson({ [name]: coerced.value });
+    if (!received.ok) return { ok: false, messages: [refusedValue(name, received.problem)] };
+  }
   let problems: readonly Problem[];
   try {
     problems = schemaProblems(schemas.check(schema, coerced.value), schema);
