@@ -32,16 +32,24 @@ const MOCKING = [
  * pages that are followed step by step, and programs that are killed where other tests kill one.
  */
 const NIGHTLY = [
+  'test/codegen-back/determinism.test.ts',
+  'test/codegen-back/import-endings.test.ts',
   'test/codegen/travel.test.ts',
+  'test/docs/tutorial-agent.test.ts',
   'test/docs/yaml-only.test.ts',
   'test/durable/acknowledged-starts.test.ts',
   'test/durable/deploys.test.ts',
+  'test/durable/fork-and-migrate.test.ts',
   'test/durable/operator-process.test.ts',
+  'test/durable/random-kills.test.ts',
+  'test/durable/replaced-store.test.ts',
+  'test/durable/rounds-of-questions.test.ts',
   'test/durable/task-kills.test.ts',
   'test/e2e/examples/approval.test.ts',
   'test/e2e/examples/deploy.test.ts',
   'test/e2e/examples/planning.test.ts',
   'test/e2e/interop/*.test.ts',
+  'test/e2e/logseq/add-todo.test.ts',
   'test/e2e/logseq/note-task.test.ts',
   'test/e2e/logseq/weekly-review.test.ts',
   'test/temporal/approval.test.ts',
@@ -56,7 +64,7 @@ const TEMPORAL = ['test/temporal/*.test.ts'];
 
 const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
 
-/** Tests of properties: `npm run test:soak` runs them with new cases. */
+/** Tests of properties: `npm run test:soak` runs them with new cases, `npm test` once. */
 const properties = (): string[] =>
   globSync(ALL, { ignore: ['**/node_modules/**', '**/fixtures/**', ...LOOPS] }).filter((file) =>
     /'fast-check'|\/oracle\/runs\.js'/.test(readFileSync(file, 'utf8')),
@@ -129,7 +137,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'reload',
           include: ['src/runtime/engine/*.test.ts'],
-          exclude: ['**/*.property.test.ts'],
+          exclude: ['**/*.property.test.ts', ...(mode === 'nightly' ? [] : properties())],
           setupFiles: ['test/engine/reload.setup.ts'],
           isolate: false,
         },

@@ -316,7 +316,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect(err.match(/retrySafety: 'idempotent'/g)).toHaveLength(1);
   });
 
-  test('serves over HTTP, and drains on SIGTERM', async () => {
+  nightlyTest('serves over HTTP, and drains on SIGTERM', async () => {
     const child = spawn(process.execPath, [main, 'serve', '--http', '--port', '0'], { cwd: root });
     const url = await new Promise<string>((resolve) => {
       let text = '';

@@ -8,7 +8,7 @@ import type { TypeSyntax } from '../../src/codegen/syntax.js';
 import { fingerprint } from '../../src/decorators/metadata.js';
 import type { SourceLocation } from '../../src/graph/source-location.js';
 import { importBuilt } from '../built-package.js';
-import { nightlyTest } from '../nightly.js';
+import { nightlyTest, smoke } from '../nightly.js';
 import { createProject, type Project, runModule } from './project.fixture.js';
 
 const { readSchemas } = await importBuilt<typeof import('../../src/codegen/schemas/read-schemas.js')>(
@@ -81,10 +81,12 @@ const inputSchema = {
 
 // Each test starts a Node process with a compiler in it.
 describe('readSchemas', { timeout: 120_000 }, () => {
-  test.each([
-    ['legacy', true],
-    ['TC39', false],
-  ])(
+  test.each(
+    smoke([
+      ['legacy', true],
+      ['TC39', false],
+    ] as const),
+  )(
     'reads tools and resources under %s decorators, default exports too',
     async (_, experimentalDecorators) => {
       const file = source(
@@ -491,7 +493,7 @@ describe('readSchemas', { timeout: 120_000 }, () => {
   });
 });
 
-test('a file that a module reads is described once', { timeout: 240_000 }, async () => {
+nightlyTest('a file that a module reads is described once', { timeout: 240_000 }, async () => {
   const reads = path.resolve(import.meta.dirname, '../../src/codegen/schemas/loader/reads.ts');
   project = await createProject({
     'count.mts': `import fs from 'node:fs';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CodegenResult, CodegenSession, runCodegen } from '../../src/codegen/index.js';
 import { readSourceRecords, textHash } from '../../src/formats/source-record.js';
-import { isNightly, nightlyTest, smoke } from '../nightly.js';
+import { isNightly, nightlyTest } from '../nightly.js';
 import { createProject, type Project } from './project.fixture.js';
 
 let projects: Project[] = [];
@@ -190,7 +190,7 @@ describe('a session', { timeout: 240_000 }, () => {
     },
   );
 
-  test.each(smoke(['several processes', 'one session']))(
+  nightlyTest.each(['several processes', 'one session'])(
     'checks workflows again where a schema from outside of the project has changed, in %s',
     async (runs) => {
       const project = await open({
@@ -221,7 +221,7 @@ describe('a session', { timeout: 240_000 }, () => {
     },
   );
 
-  nightlyTest.each(smoke(['several processes', 'one session']))(
+  nightlyTest.each(['several processes', 'one session'])(
     'writes a deleted registry again that a source imports, in %s',
     async (runs) => {
       const tool = (description: string) => `

@@ -223,7 +223,7 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
   return JSON.parse(JSON.stringify(start(...Object.values(verbs)))) as Json;
 }
 
-const WORKFLOWS = isNightly ? 150 : 10;
+const WORKFLOWS = isNightly ? 150 : 5;
 
 describe('generated workflows', { timeout: 120_000 }, () => {
   const seed = PROPERTY_SEED;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CompiledPrograms } from '../compiled-programs.js';
-import { nightlyTest } from '../nightly.js';
+import { nightlyTest, smoke } from '../nightly.js';
 import { type ConformanceTools, compileFixture, conformanceTools, servedFixture } from './tools.js';
 
 const found = conformanceTools();
@@ -73,10 +73,12 @@ describe.runIf(found !== undefined)('a server of decorated classes', { timeout: 
     expect(totals).toMatchObject({ passed: 193, failed: 2 });
   });
 
-  test.each([
-    ['2025-11-25', ['elicitation-sep1034-client-defaults']],
-    ['2026-07-28', ['sep-2322-client-request-state']],
-  ])(
+  test.each(
+    smoke<readonly [string, readonly string[]]>([
+      ['2026-07-28', ['sep-2322-client-request-state']],
+      ['2025-11-25', ['elicitation-sep1034-client-defaults']],
+    ]),
+  )(
     'has a client of upstream servers that passes the suite for %s, but for what the docs name',
     (revision, named) => {
       const command = `${process.execPath} ${forwarder} ${client.address}`;

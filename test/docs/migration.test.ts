@@ -2,6 +2,7 @@ import { createServer } from 'stepwright/runtime';
 import { expect, test } from 'vitest';
 import { registry } from '../../examples/code-review/generated/code-review.registry.js';
 import { plainCodeReview } from '../../examples/code-review/plain-code-review.js';
+import { nightlyTest } from '../nightly.js';
 import { applyRepair } from './diagnostic-examples.js';
 import { page } from './fences.js';
 import { examplesWith, excerptsOf, fenceNamed } from './pages.js';
@@ -73,7 +74,7 @@ test('its numbers of remaining calls are those of the conversations', async () =
   expect(row('calls and reads left')).toEqual(left);
 });
 
-test('it shows the diagnostic of a mistake', { timeout: 300_000 }, async () => {
+nightlyTest('it shows the diagnostic of a mistake', { timeout: 300_000 }, async () => {
   const file = FORMS['strict-code-review'];
   const slip = fenceNamed(PAGE, 'slip').body;
   expect((await examplesWith(file, applyRepair(page(file), slip))).said).toBe(fenceNamed(PAGE, 'said').body);

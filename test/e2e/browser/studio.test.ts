@@ -101,7 +101,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#runs')).toContain('No run matches');
   });
 
-  inBrowser('opens for a team with tokens of the server, and each reader answers as itself', async () => {
+  inNightly('opens for a team with tokens of the server, and each reader answers as itself', async () => {
     const run = await studio.startForAda(GRAPHS.approval, { purpose: 'A desk', amount: 300 });
     const team = await studio.openForTeam();
     const other = await browser?.newPage();
@@ -214,7 +214,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     });
   };
 
-  inBrowser('an incomplete answer is shown again with its fault', async () => {
+  inNightly('an incomplete answer is shown again with its fault', async () => {
     const run = await studio.start(GRAPHS.choice);
     await open(`/runs/${run}`);
     await page.locator('#waits form').evaluate((form) => form.setAttribute('novalidate', ''));
@@ -237,7 +237,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#end')).toContain('from elsewhere');
   });
 
-  inBrowser('a run is cancelled with a reason, and what it did is undone', async () => {
+  inNightly('a run is cancelled with a reason, and what it did is undone', async () => {
     const run = await studio.startForAda(GRAPHS.approval, { purpose: 'A yacht', amount: 9_900 });
     await open(`/runs/${run}`);
     await page.locator('#do-cancel summary').click();
@@ -280,7 +280,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#head')).toContain('waiting');
   });
 
-  inBrowser('a form of another page changes no run', async () => {
+  inNightly('a form of another page changes no run', async () => {
     const run = await studio.start(GRAPHS.confirm, { amount: 1 });
     await open(`/runs/${run}`);
     const answer = { action: 'sure#1', 'json/confirmed': 'true' };
@@ -311,7 +311,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     );
   });
 
-  inBrowser('a workflow is shown with its graph, and started by its form', async () => {
+  inNightly('a workflow is shown with its graph, and started by its form', async () => {
     await page.goto(at('/workflows'));
     await page.getByRole('link', { name: 'personalized-greeting' }).click();
     expect(await page.locator('.graph [data-key="greeting"]:visible').count()).toBe(1);
@@ -360,7 +360,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     expect(await text('#step-fetch')).toContain('https://example.com');
   });
 
-  inBrowser('is used with the keyboard alone', async () => {
+  inNightly('is used with the keyboard alone', async () => {
     const run = await studio.start(GRAPHS.text);
     await open('/runs');
     await page.keyboard.press('/');

@@ -8,13 +8,21 @@ import { page, traceOf } from './scenario.js';
 const folder = dirname(fileURLToPath(import.meta.url));
 const fileOf = (name: string): string => join(folder, `${name}.txt`);
 
+/** The trace of each case. It is made once for both tests of it. */
+const traces = new Map<string, ReturnType<typeof traceOf>>();
+const traceOfCase = (name: string, scenario: Parameters<typeof traceOf>[0]): ReturnType<typeof traceOf> => {
+  const trace = traces.get(name) ?? traceOf(scenario);
+  traces.set(name, trace);
+  return trace;
+};
+
 describe('conversation traces', () => {
   test.each(Object.entries(cases))('%s', async (name, scenario) => {
-    expectGolden(fileOf(name), page(await traceOf(scenario)));
+    expectGolden(fileOf(name), page(await traceOfCase(name, scenario)));
   });
 
-  test.each(Object.entries(cases))('`_meta.steps` of %s agrees with the trace', async (_name, scenario) => {
-    const { messages, _meta } = await traceOf(scenario);
+  test.each(Object.entries(cases))('`_meta.steps` of %s agrees with the trace', async (name, scenario) => {
+    const { messages, _meta } = await traceOfCase(name, scenario);
     const latest = new Map<string, string>();
     for (const { content } of messages) {
       if (content.type !== 'text') continue;
