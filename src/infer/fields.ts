@@ -9,9 +9,8 @@ import {
   viewOf,
 } from '../check/schema-view.js';
 import { isJsonObject } from '../graph/json.js';
-import { isVerb } from './lifecycle.js';
 import type { ToolDescription } from './tool.js';
-import { isGeneric, singular, stemsOf, wordsOf } from './words.js';
+import { isGeneric, isVerb, singular, stemsOf, wordsOf } from './words.js';
 
 /** A parameter of a tool, or a field of its result. */
 export interface Field {

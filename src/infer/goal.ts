@@ -4,10 +4,9 @@ import { compareText } from '../graph/names.js';
 import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
 import { inferOrder } from './infer.js';
-import { isVerb } from './lifecycle.js';
 import { comparison, KnownOrder, linksOf, orderOf } from './sequences.js';
 import { describeTool, type ToolDescription } from './tool.js';
-import { rootOf, rootsOf, wordsOf } from './words.js';
+import { isVerb, rootOf, rootsOf, wordsOf } from './words.js';
 
 /** A workflow that a planner may choose. */
 export interface WorkflowChoice {

@@ -1,9 +1,9 @@
 import { defined } from '../graph/defined.js';
 import { nearestName } from '../graph/names.js';
 import { CONFIDENCE, type Evidence } from './evidence.js';
-import { CATEGORIES } from './lifecycle.js';
 import { type Arc, cyclesIn } from './order.js';
 import type { ToolDescription } from './tool.js';
+import { CATEGORIES } from './words.js';
 
 export type HintFault =
   /** `requires` or `next` of a tool names one that the list does not have. */

@@ -3,11 +3,10 @@ import { compareText } from '../graph/names.js';
 import { CONFIDENCE, type Edge, ENOUGH, type Evidence, isFinal, orderingPhrases } from './evidence.js';
 import { type Field, factsOf, fitOf, ownedPart, type Parameter, type ToolFacts } from './fields.js';
 import { type Choice, type HintFault, readHints } from './hints.js';
-import { isCreating, rankOf } from './lifecycle.js';
 import { type Arc, cyclesIn } from './order.js';
 import { sequencesOf } from './sequences.js';
 import type { ToolDescription } from './tool.js';
-import { isContent, isGeneric, isOutcome, rootOf, rootsOf, singular } from './words.js';
+import { isContent, isCreating, isGeneric, isOutcome, rankOf, rootOf, rootsOf, singular } from './words.js';
 
 /** The order of calls that a list of tools implies. */
 export interface Inference {

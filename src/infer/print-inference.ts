@@ -4,7 +4,7 @@ import { type Edge, ENOUGH } from './evidence.js';
 import type { Plan, PlannedParameter } from './goal.js';
 import type { HintFault } from './hints.js';
 import type { Inference } from './infer.js';
-import { CATEGORIES } from './lifecycle.js';
+import { CATEGORIES } from './words.js';
 
 /** An inference as an outline. The text ends with a line break. */
 export function inferenceText({ tools, edges, choices, cycles, sequences, faults }: Inference): string {

@@ -1,9 +1,9 @@
 import { compareText } from '../graph/names.js';
 import { type Edge, ENOUGH, type ValueLink } from './evidence.js';
 import type { Choice, ReadHints } from './hints.js';
-import { isUndoing, rankOf } from './lifecycle.js';
 import { type Arc, ancestorsOf, cyclesIn, descendantsOf, groupBy, topologicalOrder } from './order.js';
 import type { ToolDescription } from './tool.js';
+import { isUndoing, rankOf } from './words.js';
 
 /** More alternatives than a reader compares. */
 const MOST_SEQUENCES = 16;

@@ -10,7 +10,13 @@ import type {
 } from '@temporalio/client';
 import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
+import { planOf } from '../plan/compile.js';
 import type { Failure } from '../runtime/engine/contract.js';
+import { advance } from '../runtime/engine/engine.js';
+import type { Event } from '../runtime/engine/events.js';
+import { restore, snapshot } from '../runtime/engine/snapshot.js';
+import type { RunSummary } from '../runtime/runs/run-store.js';
+import { runRow } from '../runtime/runs/store/host-rows.js';
 import { JournalFailedError } from '../runtime/runs/store/journal.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
@@ -18,6 +24,7 @@ import { withCompression } from './compression.js';
 import { nameOf, type ResolvedOptions } from './options.js';
 import { PayloadLimit } from './payload-limit.js';
 import {
+  hasSearchAttributes,
   type Nonce,
   type QueryResponse,
   type RunArguments,
@@ -25,12 +32,14 @@ import {
   type RunRequests,
   START,
   type StartResponse,
+  type StoredRemoteRun,
+  searchAttributesOf,
+  searchConditionOf,
   updateIdOf,
   WORKFLOW_TYPE,
   workflowIdOf,
 } from './protocol.js';
 import { loadSdk, type Sdk } from './sdk.js';
-import { hasSearchAttributes, searchAttributesOf, searchConditionOf } from './search-attributes.js';
 
 type Name = keyof RunRequests;
 type RequestOf<N extends Name> = Parameters<RunRequests[N]>[0];
@@ -463,4 +472,36 @@ function tlsFaultText(fault: Fault | undefined): string | undefined {
   if (code === '' || code === 'ECONNRESET' || code === 'EPROTO' || code.startsWith('ERR_SSL_'))
     return `the server at this address does not speak TLS (${code || message}): set 'tls' to false, or correct the port`;
   return message;
+}
+
+/** Whether Temporal has ended the workflow of a run, which does not know. */
+export function isTerminated({ status }: Pick<RemoteExecution, 'status'>): boolean {
+  return status === 'TERMINATED' || status === 'TIMED_OUT';
+}
+
+/** What a list shows of such a run. */
+export function terminatedSummary(summary: RunSummary, { closedAt = 0 }: RemoteExecution): RunSummary {
+  if ('unreadable' in summary || summary.ended_at !== undefined) return summary;
+  return { ...summary, status: 'cancelled', open_actions: [], ended_at: new Date(closedAt).toISOString() };
+}
+
+/**
+ * A run as an operator has ended it in Temporal, with `terminate`: its workflow does not know, and has the run as it was.
+ * The run is cancelled without undoing.
+ *
+ * @param at when, in ms since the epoch.
+ */
+export function terminatedRun(stored: StoredRemoteRun, at: number): StoredRemoteRun {
+  const { started, loaded } = stored;
+  const plan = planOf(started.graph);
+  const by = { kind: 'operator', name: 'Temporal' };
+  const cancelled: Event = { kind: 'cancelled', at, reason: 'an operator terminated it in Temporal', by };
+  let transition = advance(plan, restore(plan, loaded.rows), [cancelled]);
+  while (transition.more) transition = advance(plan, transition.state, []);
+  const rows = snapshot(transition.state);
+  return {
+    ...stored,
+    loaded: { ...loaded, rows, hostRows: [...loaded.hostRows, runRow('endAt', at)] },
+    paused: [],
+  };
 }

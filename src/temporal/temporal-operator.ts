@@ -29,9 +29,8 @@ import { thrownText } from '../runtime/tools/exceptions.js';
 import { runRef } from '../runtime/tools/port.js';
 import { nameOf, type ResolvedOptions, resolveOptions } from './options.js';
 import { NOT_MOVED, type StoredRemoteRun, workflowIdOf, workflowIdsOf } from './protocol.js';
-import { type RemoteExecution, RunClient, type RunMemo } from './run-client.js';
+import { isTerminated, type RemoteExecution, RunClient, type RunMemo, terminatedRun } from './run-client.js';
 import { shownTextsOf } from './temporal-run-store.js';
-import { isTerminated, terminatedRun } from './terminated-run.js';
 
 /** What operates the runs of the store of a name. @throws StoreError for a name that is malformed. */
 export function operatorOf(name: string): StoreOperator {

@@ -40,8 +40,15 @@ import { runRef } from '../runtime/tools/port.js';
 import { planLines } from '../runtime/trace/kinds.js';
 import type { ResolvedOptions } from './options.js';
 import { type RunArguments, type RunRequests, workflowIdsOf } from './protocol.js';
-import { type RemoteExecution, RunClient, type RunMemo, unreachableStore } from './run-client.js';
-import { isTerminated, terminatedRun, terminatedSummary } from './terminated-run.js';
+import {
+  isTerminated,
+  type RemoteExecution,
+  RunClient,
+  type RunMemo,
+  terminatedRun,
+  terminatedSummary,
+  unreachableStore,
+} from './run-client.js';
 import type { RunningWorker } from './worker.js';
 
 /** How often a request that waits for a run looks at it, in ms. */

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { SEARCH_ATTRIBUTES } from '../../src/temporal/search-attributes.js';
+import { SEARCH_ATTRIBUTES } from '../../src/temporal/protocol.js';
 
 /*
  * A Temporal server for tests: the one at `TEMPORAL_ADDRESS`; else a development server of the command `temporal`, on the

@@ -51,8 +51,8 @@ import {
   type RunRequests,
   START,
   type StartResponse,
+  searchAttribute,
 } from '../protocol.js';
-import { searchAttribute } from '../search-attributes.js';
 import { ActivityPort, PayloadBudget } from './activity-port.js';
 import { WorkflowJournal } from './workflow-journal.js';
 
