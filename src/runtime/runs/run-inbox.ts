@@ -14,6 +14,9 @@ import type { Delivery } from './run/inbox.js';
 import type { Cancellation, VariableChanges, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
 
+/** How long a sender that does not wait for the run waits for a process that takes its item, in ms. */
+const DECISION_MS = 10_000;
+
 /** A caller with an item that the run has not taken yet. */
 interface WaitingSender extends Sender {
   readonly item: InboxItem;
@@ -101,7 +104,7 @@ export class RunInbox {
     kind: 'answer' | 'cancel' | 'variables',
     by: Owner,
     given: JsonObject,
-    { waiter, limitMs = waiter?.answerMs }: SenderWait,
+    { waiter, limitMs = waiter && (waiter.answerMs || DECISION_MS) }: SenderWait,
   ): Promise<SubmitAnswer> {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);

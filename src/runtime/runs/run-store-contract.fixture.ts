@@ -56,8 +56,8 @@ class Client {
     return envelopeIn(await this.store.get(this.owner, id));
   }
 
-  submit(id: string, submission: Submission): Promise<SubmitAnswer> {
-    return this.store.submit(this.owner, id, submission, this.waiter());
+  submit(id: string, submission: Submission, more: Partial<Waiter> = {}): Promise<SubmitAnswer> {
+    return this.store.submit(this.owner, id, submission, this.waiter(more));
   }
 
   async answer(id: string, result: Json, actionId?: string): Promise<Envelope> {
@@ -355,12 +355,22 @@ export function runStoreContract(
         expect(paid).toBe(1);
       });
 
+      test('is judged before it is answered, also for a sender that does not wait for the run', async () => {
+        const ada = client();
+        const { workflow_id: id } = await ada.start(graph(chain(ask('a'), ask('b'))));
+        const send = (result: Json) => ada.submit(id, { actionId: 'a#1', result }, { answerMs: 0 });
+        for (let n = 0; n < 5; n += 1) expect(codeOf(await send(n))).toBe('E_RESULT_SHAPE');
+        expect(await send(true)).toMatchObject({ ok: true });
+        expect(codeOf(await send(false))).toBe('ALREADY_SUBMITTED');
+      });
+
       test('after the end gets the end, with a warning where it was not used', async () => {
         const ada = client();
         const { workflow_id: id } = await ada.start(sure);
         const end = await ada.submit(id, { result: true });
         expect(await ada.submit(id, { actionId: 'sure#1', result: true })).toStrictEqual(end);
-        for (const late of [{ result: false }, { actionId: 'sure#1', result: false }, { actionId: 'x' }]) {
+        expect(codeOf(await ada.submit(id, { actionId: 'sure#1', result: false }))).toBe('ALREADY_SUBMITTED');
+        for (const late of [{ result: false }, { actionId: 'x' }]) {
           const warnings = [{ code: 'W_NOT_USED', message: expect.stringContaining('not used') }];
           expect(await ada.submit(id, late)).toStrictEqual({ ...end, warnings });
         }

@@ -134,7 +134,10 @@ interface RunQuery {
 /** The request during which a run goes on. */
 export interface Waiter {
   readonly request: IdentifiedRequest;
-  /** How long the request waits for the run, in ms: 0 until it is stored. The run continues in any case. */
+  /**
+   * How long the request waits for the run, in ms: 0 until it is stored, or what was sent is accepted or refused. The run
+   * continues in any case.
+   */
   readonly answerMs: number;
   /** Whether the request waits for the end of the run, also while no user can be asked. Default: false. */
   readonly untilOver?: boolean;

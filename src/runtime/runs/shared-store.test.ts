@@ -58,6 +58,19 @@ describe('a process that lacks a tool of a run', () => {
       .toMatchObject({ action: { action_id: 'still#1' } });
   });
 
+  test('has an answer judged first, also for a sender that does not wait for the run', async () => {
+    const [one, other] = [await Process.begin('new'), await old()];
+    const id = await one.start(asking);
+    await one.end();
+    const misfit = { actionId: 'sure#1', result: 'perhaps' };
+    const answer = other.store.submit(ada, id, misfit, { ...waiter(), answerMs: 0 });
+    await sent(other, id);
+    await pass(250, other);
+    other.clock.pass(1);
+    await Process.begin('next');
+    expect(codeOf(await answer)).toBe('E_RESULT_SHAPE');
+  });
+
   test('refuses an answer that it cannot store', async () => {
     const [one, other] = [await Process.begin('new'), await old()];
     const id = await one.start(asking);

@@ -13,7 +13,14 @@ import type { InspectedRun, RunStore, Waiter } from '../runs/run-store.js';
 import { type PromptMessage, withoutClosing } from '../trace/messages.js';
 import type { WorkflowTools } from './composite/workflow-tools.js';
 import { Seal } from './seal.js';
-import { type AskingClient, invalidState, putBy, type ToolResult, type UserQuestion } from './wire.js';
+import {
+  type AskingClient,
+  invalidResponses,
+  invalidState,
+  putBy,
+  type ToolResult,
+  type UserQuestion,
+} from './wire.js';
 
 /** What the user did with the page of a question: it was not opened yet, it was, or the user did not want to. */
 type PageState = 'asked' | 'opened' | 'refused';
@@ -46,7 +53,7 @@ export interface QuestionRounds {
   /**
    * Reads a state, and the answers of its round as submissions to the run.
    *
-   * @throws ProtocolFault as {@link answer} does.
+   * @throws ProtocolFault as {@link answer} does, before an answer is taken.
    */
   open(
     state: string,
@@ -60,7 +67,7 @@ export interface QuestionRounds {
    * @param answers what clients return for forms, by the ids of questions. A question without one is asked again.
    * @returns what the call gives now.
    * @throws ProtocolFault -32602 for a state that is forged, expired, of another caller or subject, or was used for other
-   *   answers before.
+   *   answers before, and for an answer that is not what clients return for a form or a page.
    */
   answer(
     state: string,
@@ -142,11 +149,11 @@ export class StoredQuestionRounds implements QuestionRounds {
     const { run, rounds, asked, pages = {}, said = [] } = sealed;
     if (!(await runs.get(identified(context).principal, run)).ok) throw invalidState();
     const submissions = Object.entries(asked).flatMap(([id, isEmpty]) =>
-      Object.hasOwn(answers, id) ? [{ actionId: id, ...submissionOf(answers[id], isEmpty) }] : [],
+      Object.hasOwn(answers, id) ? [{ actionId: id, ...submissionOf(id, answers[id], isEmpty) }] : [],
     );
     const reacted = Object.entries(pages).map(([id, state]) => {
       const isNew = state === 'asked' && Object.hasOwn(answers, id);
-      return [id, isNew ? reactionOf(answers[id]) : state] as const;
+      return [id, isNew ? reactionOf(id, answers[id]) : state] as const;
     });
     const awaits = reacted.flatMap(([id, state]) => (state === 'opened' ? [id] : []));
     return { subject, run, rounds, pages: Object.fromEntries(reacted), awaits, submissions, said };
@@ -231,16 +238,33 @@ function questionsIn({ state, mask }: InspectedRun): readonly OpenQuestion[] {
   });
 }
 
-/** What a client returns for a page. It may be any JSON. */
-function reactionOf(response: unknown): PageState {
-  return isJsonObject(response) && response.action === 'accept' ? 'opened' : 'refused';
+/** What a client returns for a page. */
+function reactionOf(id: string, response: unknown): PageState {
+  return responseOf(id, response).action === 'accept' ? 'opened' : 'refused';
 }
 
-/** What a client returns for a form, as a submission. It may be any JSON. */
-export function submissionOf(response: unknown, isEmpty: boolean): { result: Json } | { error: Json } {
-  const { action, content } = isJsonObject(response) ? response : ({} as JsonObject);
+/**
+ * What a client returns for a form, as a submission.
+ *
+ * @throws ProtocolFault -32602 for what is not a response to an elicitation.
+ */
+export function submissionOf(
+  id: string,
+  response: unknown,
+  isEmpty: boolean,
+): { result: Json } | { error: Json } {
+  const { action, content } = responseOf(id, response);
   if (action === 'accept') return { result: isEmpty ? { acknowledged: true } : (content ?? {}) };
   return action === 'decline'
     ? { error: { code: 'E_ASK_DECLINED', message: 'The user declined to answer.' } }
     : { error: { code: 'E_ASK_CANCELLED', message: 'The user closed the question without an answer.' } };
+}
+
+const ACTIONS: readonly unknown[] = ['accept', 'decline', 'cancel'];
+
+/** A response to an elicitation, of any JSON. */
+function responseOf(id: string, response: unknown): JsonObject {
+  if (!isJsonObject(response) || !ACTIONS.includes(response.action)) throw invalidResponses([id]);
+  if (response.content != null && !isJsonObject(response.content)) throw invalidResponses([id]);
+  return response;
 }

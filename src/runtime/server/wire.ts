@@ -3,7 +3,7 @@ import type { ToolAnnotations } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { TaskSupport } from '../../graph/model.js';
-import { bodyText, jsonText, oneLine } from '../../graph/printable-text.js';
+import { bodyText, clip, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallResult } from '../tools/call-result.js';
 
@@ -253,4 +253,13 @@ export function invalidState(): ProtocolFault {
   return new ProtocolFault(faultCodes.invalidParams, 'Invalid or expired requestState', {
     reason: 'invalid_request_state',
   });
+}
+
+/** @param keys of the input requests with a response that is not one. */
+export function invalidResponses(keys: readonly string[]): ProtocolFault {
+  const names = keys.map((key) => `'${clip(key)}'`).join(', ');
+  return new ProtocolFault(
+    faultCodes.invalidParams,
+    `Invalid inputResponses: ${names}: expected the result of the request with this key, such as { "action": "accept", "content": { … } }, { "action": "decline" } or { "action": "cancel" } for an elicitation`,
+  );
 }

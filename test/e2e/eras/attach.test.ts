@@ -238,6 +238,29 @@ describe('a registry beside the servers of a factory', { timeout: 120_000 }, () 
     expect(right.result).toMatchObject({ structuredContent: { text: 'Hello Eve' } });
   });
 
+  test('refuses malformed states and answers as a server of its own does', async () => {
+    const log: string[] = [];
+    const settings = { ...options, log: (line: string) => void log.push(line) };
+    const fetch = fetchFrom(createMcpHandler(await attach(() => shop(), registry, settings)));
+    const capabilities = { elicitation: { form: {} } };
+    const send = async (more: object) =>
+      (await post(URL_OF_SHOP, 'tools/call', {
+        params: { name: 'w_sure', _meta: envelope(capabilities), ...more },
+        headers: { 'mcp-name': 'w_sure' },
+        fetch,
+      }).then((response) => response.json())) as { result?: { requestState?: string }; error?: object };
+    for (const requestState of [7, null, {}, true])
+      expect(await send({ requestState })).toMatchObject({
+        error: { code: -32_602, message: 'Invalid or expired requestState' },
+      });
+    const requestState = (await send({})).result?.requestState;
+    for (const response of [{}, { action: 'maybe' }, null])
+      expect(await send({ requestState, inputResponses: { 'yes#1': response } })).toMatchObject({
+        error: { code: -32_602, message: expect.stringContaining("'yes#1'") },
+      });
+    expect(log.filter((line) => line.includes('Error'))).toEqual([]);
+  });
+
   test('tells of its changes: by the bus of the handler, and on connections', async () => {
     const bus = new InMemoryServerEventBus();
     const events: object[] = [];

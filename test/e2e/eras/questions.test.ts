@@ -91,6 +91,21 @@ describe('questions of a call', () => {
       const { result } = await callRaw(url, { ...state, inputResponses });
       expect(result).toMatchObject({ resultType: 'input_required', inputRequests: { 'sure#1': {} } });
     }
+    // What is not a response at all is refused, and the question remains open.
+    const message = expect.stringContaining("'sure#1'");
+    for (const response of [
+      {},
+      { action: 'maybe' },
+      { roots: [] },
+      { action: 'accept', content: 'x' },
+      null,
+      5,
+    ])
+      expect(await callRaw(url, { ...state, inputResponses: { 'sure#1': response } })).toMatchObject({
+        error: { code: -32_602, message },
+      });
+    const last = await callRaw(url, { ...state, inputResponses: sure });
+    expect(last.result).toMatchObject({ inputRequests: { 'note#1': {} } });
   });
 });
 
@@ -167,5 +182,13 @@ describe('the state of a round', () => {
     expect((await callRaw(url, round)).result).toMatchObject({ inputRequests: { 'note#1': {} } });
     const no = { 'sure#1': { action: 'accept', content: { confirmed: false } } };
     expect(await callRaw(url, { requestState, inputResponses: no })).toMatchObject(INVALID);
+    const next = (await callRaw(url, round)).result?.requestState;
+    const last = { requestState: next, inputResponses: note };
+    for (const again of [last, last])
+      expect((await callRaw(url, again)).result).toMatchObject({ structuredContent: { result: 'fine' } });
+    const decline = { 'sure#1': { action: 'decline' }, 'note#1': { action: 'decline' } };
+    for (const late of [{ inputResponses: no }, { inputResponses: decline }])
+      expect(await callRaw(url, { requestState, ...late })).toMatchObject(INVALID);
+    expect(await callRaw(url, { requestState: next, inputResponses: decline })).toMatchObject(INVALID);
   });
 });

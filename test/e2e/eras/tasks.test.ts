@@ -194,6 +194,13 @@ describe('a task that asks', () => {
       error: { code: -32_602, message: expect.stringContaining(`'${first}'`) },
     });
     expect(await questionsOf(send, taskId, 1)).toEqual([first]);
+    const accept = (content: unknown) => ({ action: 'accept', content });
+    const malformed = [{}, { action: 'maybe' }, { roots: [] }, accept('x'), null, 5, 'x', []];
+    for (const answer of [...malformed, accept({}), accept({ confirmed: 5 }), accept({ other: 'x' })])
+      expect(await send('tasks/update', { taskId, inputResponses: { [first]: answer } })).toMatchObject({
+        error: { code: -32_602, message: expect.stringContaining(`'${first}'`) },
+      });
+    expect(await questionsOf(send, taskId, 1)).toEqual([first]);
     await send('tasks/update', { taskId, inputResponses: { [first]: { action: 'decline' } } });
     await expect
       .poll(() => get(send, taskId))

@@ -190,6 +190,23 @@ describe('what a tool asks by itself', () => {
 });
 
 describe('the state of an open call', () => {
+  test('remains where a response is malformed, or is one to another request', async () => {
+    const url = await listening(serverOf());
+    const { requestState, inputRequests = {} } = (await round(url, 'look-around')).result ?? {};
+    const other = { elicitation: { roots: [] }, sampling: accept({}), roots: accept({}) };
+    for (const [key, response] of Object.entries(inputRequests).flatMap(([key]) => [
+      [key, {}] as const,
+      [key, null] as const,
+      [key, other[key as keyof typeof other]] as const,
+    ]))
+      expect(
+        await round(url, 'look-around', { requestState, inputResponses: { [key]: response } }),
+      ).toMatchObject({ error: { code: -32_602, message: expect.stringContaining(`'${key}'`) } });
+    const inputResponses = { roots: { roots: [{ uri: 'file:///a' }] } };
+    const next = await round(url, 'look-around', { requestState, inputResponses });
+    expect(Object.keys(next.result?.inputRequests ?? {})).toEqual(['elicitation', 'sampling']);
+  });
+
   test('can be used once, by its caller, for its tool and arguments and at its server', async () => {
     const [url, other] = [await listening(serverOf()), await listening(serverOf())];
     const ada = { authorization: `Bearer ${tokenOf('ada')}` };

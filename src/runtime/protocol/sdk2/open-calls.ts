@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { inputRequired, type ServerContext } from '@modelcontextprotocol/server';
+import { inputRequired, isSpecType, type ServerContext } from '@modelcontextprotocol/server';
 import type { SamplingResult } from '../../../decorators/client.js';
-import { isJsonObject } from '../../../graph/json.js';
 import { noProgress, type RequestContext } from '../../runs/request.js';
 import { RequestSignal } from '../../server/requests/limits.js';
+import { invalidResponses } from '../../server/wire.js';
 import type { CancelSignal, Elicited, Peer } from '../../tools/port.js';
 import { LongTimer } from '../../upstream/long-timer.js';
 
@@ -15,9 +15,13 @@ const RESULT_MS = 60_000;
 
 type InputRequest = ReturnType<typeof inputRequired.listRoots>;
 
+/** What a client returned for its requests, by their keys. */
+type InputResponses = NonNullable<ServerContext['mcpReq']['inputResponses']>;
+
 /** A request of a server to its client, which the next request for the same thing answers. */
 interface Question {
   readonly request: InputRequest;
+  readonly isResponse: (response: unknown) => boolean;
   answer(response: unknown): void;
   fail(error: Error): void;
 }
@@ -100,6 +104,15 @@ export class OpenCall {
     work.then(end, end);
   }
 
+  /** @throws ProtocolFault -32602 for answers that are not what clients return for its questions. */
+  check(responses: InputResponses): void {
+    const invalid = Object.entries(responses).flatMap(([key, response]) => {
+      const question = this.#questions.get(key);
+      return question === undefined || question.isResponse(response) ? [] : [key];
+    });
+    if (invalid.length > 0) throw invalidResponses(invalid);
+  }
+
   /** Passes the answers of an exchange on. A question without one is asked again. */
   resume(exchange: Exchange): void {
     this.#exchange = exchange;
@@ -154,27 +167,29 @@ export class OpenCall {
 
   async #elicit(...[{ message, schema, key }, signal]: Parameters<NonNullable<Peer['elicit']>>) {
     const request = inputRequired.elicit({ message, requestedSchema: schema as never });
-    const answer = await this.#ask(key ?? 'elicitation', request, signal);
-    if (!isJsonObject(answer) || !['accept', 'decline', 'cancel'].includes(String(answer.action)))
-      throw new Error('the answer has no `action` of accept, decline or cancel');
+    const answer = await this.#ask(key ?? 'elicitation', request, isSpecType.ElicitResult, signal);
     const { action, content } = answer;
     return (action === 'accept' ? { action, content: content ?? {} } : { action }) as Elicited;
   }
 
   async #sample(...[params, signal]: Parameters<NonNullable<Peer['sample']>>) {
-    const answer = await this.#ask('sampling', inputRequired.createMessage(params as never), signal);
-    if (!isJsonObject(answer) || answer.content === undefined)
-      throw new Error('the answer has no `content` of a model');
-    return answer as unknown as SamplingResult;
+    const request = inputRequired.createMessage(params as never);
+    const answer = await this.#ask('sampling', request, isSpecType.CreateMessageResultWithTools, signal);
+    return answer as SamplingResult;
   }
 
   async #roots(signal: AbortSignal) {
-    const answer = await this.#ask('roots', inputRequired.listRoots(), signal);
-    if (!isJsonObject(answer) || !Array.isArray(answer.roots)) throw new Error('the answer has no `roots`');
+    const answer = await this.#ask('roots', inputRequired.listRoots(), isSpecType.ListRootsResult, signal);
     return answer.roots as unknown as Awaited<ReturnType<NonNullable<Peer['roots']>>>;
   }
 
-  #ask(name: string, request: InputRequest, signal: CancelSignal): Promise<unknown> {
+  /** @param isResponse whether a value is what a client returns for the request. */
+  #ask<T>(
+    name: string,
+    request: InputRequest,
+    isResponse: (value: unknown) => value is T,
+    signal: CancelSignal,
+  ): Promise<T> {
     if (this.#isOver) return Promise.reject(new Error('no request of the client is open'));
     if (this.#calls.isFull)
       return Promise.reject(
@@ -194,7 +209,8 @@ export class OpenCall {
       };
       this.#questions.set(key, {
         request,
-        answer: (response) => end(() => resolve(response)),
+        isResponse,
+        answer: (response) => end(() => resolve(response as T)),
         fail: (error) => end(() => reject(error)),
       });
       this.#wake();
@@ -219,10 +235,15 @@ export class OpenCalls {
     return state;
   }
 
-  /** The call that an exchange continues. Undefined for a state of another owner, and for one that was used before. */
-  take(state: string, owner: () => string): OpenCall | undefined {
+  /**
+   * The call that an exchange continues. Undefined for a state of another owner, and for one that was used before.
+   *
+   * @throws ProtocolFault -32602 for responses that are malformed: the state can be used again.
+   */
+  take(state: string, owner: () => string, responses: InputResponses = {}): OpenCall | undefined {
     const call = this.#calls.get(state);
     if (call === undefined || call.owner() !== owner()) return undefined;
+    call.check(responses);
     this.#calls.delete(state);
     return call;
   }

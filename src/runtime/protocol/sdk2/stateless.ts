@@ -28,6 +28,7 @@ import {
   type CacheSubject,
   FAILURE_META,
   faultCodes,
+  invalidResponses,
   invalidState,
   ProtocolFault,
   type ToolResult,
@@ -194,7 +195,7 @@ export class StatelessServers {
   }
 
   async #answerWith(caller: Caller, message: Asked, context: ServerContext): Promise<object> {
-    const { signal, requestState } = context.mcpReq;
+    const { signal, requestState, inputResponses, droppedInputResponseKeys = [] } = context.mcpReq;
     const reports = reportsOf(context, this.#log);
     const reason = (): unknown =>
       caller.hasEnded?.() ? new ConnectionClosed('the connection was closed') : signal.reason;
@@ -203,8 +204,10 @@ export class StatelessServers {
     const log = logOf(context, envelope);
     const exchange = { context, log, progress: reports?.progress, reason };
     const owner = (): string => this.#ownerOf(caller, message);
-    const state = requestState<string>();
-    const open = state === undefined ? undefined : this.#calls.take(state, owner);
+    const state = requestState<unknown>();
+    if (state !== undefined && typeof state !== 'string') throw invalidState();
+    if (droppedInputResponseKeys.length > 0) throw invalidResponses(droppedInputResponseKeys);
+    const open = state === undefined ? undefined : this.#calls.take(state, owner, inputResponses);
     open?.resume(exchange);
     const askable = askableOf(envelope, client);
     const call = open ?? new OpenCall(this.#calls, owner, exchange, askable, peerOf(context, envelope));

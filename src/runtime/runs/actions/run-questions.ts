@@ -209,6 +209,7 @@ export class RunQuestions {
       const message = `Run '${clip(run.id)}' was cancelled: it takes no further answers.${why === '' ? '' : ` ${clip(why)}`}`;
       return rejected({ code: 'WORKFLOW_CANCELLED', message });
     }
+    if (named?.answer !== undefined) return alreadySubmitted(named.id);
     if (live === undefined || live.state.run.status !== 'running') {
       const warnings = [
         {
@@ -221,7 +222,6 @@ export class RunQuestions {
         warnings,
       );
     }
-    if (named?.answer !== undefined) return alreadySubmitted(named.id);
     const [foreign] = live.asks.values();
     if (actionId === undefined && foreign !== undefined && open.length === 0)
       return notPermitted(foreign.id, foreign.action.answerBy);

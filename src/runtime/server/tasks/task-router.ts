@@ -96,7 +96,8 @@ export class TaskRouter {
    * Answers questions of a task. Answers to questions that are not open have no effect.
    *
    * @param answers what clients return for forms, by the ids of questions.
-   * @throws ProtocolFault -32602 for answers that do not fit, after those that fit were taken.
+   * @throws ProtocolFault -32602 for answers that do not fit, after those that fit were taken, and for what clients do not
+   *   return for a form, before any was taken.
    */
   update(_id: string, _answers: Readonly<Record<string, unknown>>, _context: RequestContext): Promise<void> {
     return unsupported('update');

@@ -148,16 +148,19 @@ export class RunTasks implements TaskView {
   async update(...[id, answers, context]: Parameters<TaskView['update']>): Promise<void> {
     const { runs, identified } = this.#parts;
     const { peer: _, ...request } = identified(context);
-    const problems: string[] = [];
-    for (const { id: actionId, isEmpty, schema } of await this.#openQuestions(id, request)) {
+    const open = await this.#openQuestions(id, request);
+    const submissions = open.flatMap(({ id: actionId, isEmpty, schema }) => {
       // That a user has opened a page is not the answer.
-      if (!Object.hasOwn(answers, actionId) || schema === undefined) continue;
-      const submission = { actionId, ...submissionOf(answers[actionId], isEmpty) };
+      if (!Object.hasOwn(answers, actionId) || schema === undefined) return [];
+      return [{ actionId, ...submissionOf(actionId, answers[actionId], isEmpty) }];
+    });
+    const problems: string[] = [];
+    for (const submission of submissions) {
       const submitted = runs.submit(request.principal, id, submission, { request, answerMs: 0 });
       const answer = await this.#stored(`the answer of task '${clip(id)}'`, submitted);
       // Of other failures another answer, or the end of the run, is the reason.
       if (!answer.ok && answer.failure.code === 'E_RESULT_SHAPE')
-        problems.push(`'${actionId}': ${answer.failure.message}`);
+        problems.push(`'${submission.actionId}': ${answer.failure.message}`);
     }
     if (problems.length === 0) return;
     const text = `Invalid inputResponses of task '${clip(id)}': ${oneLine(problems.join('; '), Number.POSITIVE_INFINITY)}`;
