@@ -299,6 +299,15 @@ describe('a subscription to tasks', () => {
     expect(ofSubscription(901).filter(({ params }) => params?.status === 'completed')).toEqual([]);
   });
 
+  test('is refused where a part of its filter does not fit', async () => {
+    const { answerTo } = await wired(desk().server);
+    const filters = [{ taskIds: ['x'], toolsListChanged: 'yes' }, { taskIds: [5] }, { taskIds: 'x' }];
+    for (const [id, notifications] of filters.entries())
+      expect(await answerTo(asHost(id, 'subscriptions/listen', { notifications }))).toMatchObject({
+        error: { code: -32_602 },
+      });
+  });
+
   test('is refused where the client has no tasks', async () => {
     const { answerTo } = await wired(desk().server);
     const listen = request(1, 'subscriptions/listen', { notifications: { taskIds: ['x'] } });

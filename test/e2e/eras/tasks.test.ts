@@ -221,10 +221,10 @@ describe('a task that asks', () => {
 });
 
 describe('a subscription to tasks', () => {
-  const listen = (url: URL, taskIds: readonly string[], capabilities: object = FORMS) =>
+  const listen = (url: URL, taskIds: unknown, capabilities: object = FORMS, more: object = {}) =>
     post(url, 'subscriptions/listen', {
       params: {
-        notifications: { taskIds },
+        notifications: { taskIds, ...more },
         _meta: {
           'io.modelcontextprotocol/protocolVersion': REVISION,
           'io.modelcontextprotocol/clientCapabilities': capabilities,
@@ -267,6 +267,24 @@ describe('a subscription to tasks', () => {
     expect(seen.slice(1).every(({ params }) => params.taskId === taskId)).toBe(true);
     await reader.cancel();
     await reading;
+  });
+
+  test('is refused where a part of its filter does not fit', async () => {
+    const url = await listening(desk({ workflows }).server);
+    const taskId = await started(requester(url), 'w_slow');
+    const refused = (message: string) => ({
+      error: { code: -32_602, message: expect.stringContaining(message) },
+    });
+    for (const more of [{ toolsListChanged: 'yes' }, { resourceSubscriptions: 'x' }]) {
+      const response = await listen(url, [taskId], FORMS, more);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject(refused('SubscriptionFilter'));
+    }
+    for (const taskIds of ['x', [5], [taskId, null], null, { 0: taskId }]) {
+      const response = await listen(url, taskIds);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject(refused('notifications.taskIds'));
+    }
   });
 
   test('is refused where the client has no tasks', async () => {

@@ -7,7 +7,7 @@ import type { Log } from '../../tools/log.js';
 import type { Message } from '../../transports/messages.js';
 import type { StatelessCaller, StatelessHandler } from '../../transports/protocol-adapter.js';
 import { StatelessServers } from './stateless.js';
-import { listenToTasks, taskIdsIn } from './task-subscriptions.js';
+import { listenToTasks, subscribesToTasks } from './task-subscriptions.js';
 
 // Imported with these, it is in the same file of the built package.
 export { StatelessServers };
@@ -67,7 +67,7 @@ export class StatelessRequests implements StatelessHandler {
     const authInfo = auth && { token: '', ...auth, scopes: [...auth.scopes] };
     const answer = (parsedBody: Message): Promise<Response> =>
       this.#handler.fetch(request, { parsedBody, ...defined({ authInfo }) });
-    if (taskIdsIn(message).length === 0) return answer(message);
+    if (!subscribesToTasks(message)) return answer(message);
     const follower = defined({ auth: auth as RequestContext['auth'], remoteAddress });
     return listenToTasks(this.#server.tasks, message, follower, answer);
   }

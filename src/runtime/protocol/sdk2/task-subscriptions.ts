@@ -1,7 +1,11 @@
 import { CLIENT_CAPABILITIES_META_KEY, SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { noProgress, type RequestContext } from '../../runs/request.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
+import { faultCodes, type ProtocolFault } from '../../server/wire.js';
+import { checkedParams, text } from '../../transports/answer-request.js';
 import type { Message } from '../../transports/messages.js';
 import type { MessageTransport } from '../../transports/protocol-adapter.js';
 import { detailedTask, type TaskClient, taskClientOf, withoutTasks } from './tasks.js';
@@ -15,25 +19,31 @@ const MOST_TASKS = 100;
 /** Who follows tasks. */
 type Follower = Pick<RequestContext, 'auth' | 'local' | 'remoteAddress'>;
 
-/** The tasks that a message subscribes to. */
-export function taskIdsIn({ method, params }: Message): readonly string[] {
+/** Whether a message subscribes to tasks. Their ids may be any JSON. */
+export function subscribesToTasks({ method, params }: Message): boolean {
   const { notifications } = params ?? {};
-  if (method !== 'subscriptions/listen' || !isJsonObject(notifications)) return [];
-  const { taskIds } = notifications;
-  return Array.isArray(taskIds) ? taskIds.filter((id) => typeof id === 'string').slice(0, MOST_TASKS) : [];
+  if (method !== 'subscriptions/listen' || !isJsonObject(notifications)) return false;
+  const { taskIds = [] } = notifications;
+  return !Array.isArray(taskIds) || taskIds.length > 0;
 }
+
+const taskFilter = z.looseObject({
+  notifications: z.looseObject({ taskIds: z.array(text(), 'expected a list of the ids of tasks') }),
+});
 
 /** The tasks of one subscription. */
 class TaskSubscription {
-  /** Those that the caller may read. */
-  taskIds: readonly string[] = [];
+  /** Those that the caller may read, once it is open. */
+  taskIds: readonly string[];
   readonly #tasks: TaskRouter;
   readonly #id: Message['id'];
   readonly #client: TaskClient;
   readonly #ended = new AbortController();
   readonly #context: RequestContext;
 
-  constructor(tasks: TaskRouter, id: Message['id'], client: TaskClient, follower: Follower) {
+  constructor(tasks: TaskRouter, { id, params }: Message, client: TaskClient, follower: Follower) {
+    const { notifications } = checkedParams('subscriptions/listen', taskFilter, params);
+    this.taskIds = notifications.taskIds.slice(0, MOST_TASKS);
     this.#tasks = tasks;
     this.#id = id;
     this.#client = client;
@@ -42,9 +52,9 @@ class TaskSubscription {
   }
 
   /** Finds the tasks that the caller may read. */
-  async open(taskIds: readonly string[]): Promise<void> {
+  async open(): Promise<void> {
     const readable = await Promise.all(
-      taskIds.map((task) =>
+      this.taskIds.map((task) =>
         this.#tasks.status(task, this.#context).then(
           () => [task],
           () => [],
@@ -85,13 +95,18 @@ class TaskSubscription {
   }
 }
 
-/** The subscription that a message asks for, or the response to a client without tasks. */
-function subscriptionOf(tasks: TaskRouter, { id, params }: Message, follower: Follower) {
+/** The subscription that a message asks for, or the refusal: to a client without tasks, or of malformed ids. */
+function subscriptionOf(tasks: TaskRouter, message: Message, follower: Follower) {
+  const { id, params } = message;
   const meta = params?._meta as JsonObject | undefined;
   const client = taskClientOf(meta?.[CLIENT_CAPABILITIES_META_KEY] as JsonObject | undefined);
-  if (client.hasTasks) return new TaskSubscription(tasks, id, client, follower);
-  const { code, message, data } = withoutTasks('A subscription to tasks');
-  return { jsonrpc: '2.0', id, error: { code, message, data } };
+  try {
+    if (!client.hasTasks) throw withoutTasks('A subscription to tasks');
+    return new TaskSubscription(tasks, message, client, follower);
+  } catch (fault) {
+    const { code, message: text, data } = fault as ProtocolFault;
+    return { jsonrpc: '2.0', id, error: { code, message: text, ...defined({ data }) } };
+  }
 }
 
 /**
@@ -106,15 +121,21 @@ export async function listenToTasks(
   answer: (message: Message) => Promise<Response>,
 ): Promise<Response> {
   const subscription = subscriptionOf(tasks, message, follower);
-  if ('error' in subscription) return Response.json(subscription, { status: 400 });
-  await subscription.open(taskIdsIn(message));
+  if ('error' in subscription) {
+    // The SDK refuses malformed filters in this way.
+    const isMalformed = subscription.error.code === faultCodes.invalidParams;
+    return Response.json(subscription, { status: isMalformed ? 200 : 400 });
+  }
+  await subscription.open();
   const { notifications } = message.params as Readonly<Record<string, JsonObject | undefined>>;
   const { resourceSubscriptions: own = [], ...others } = notifications ?? {};
-  const resources = [...(Array.isArray(own) ? own : []), PLACEHOLDER];
+  const resources = Array.isArray(own) ? [...own, PLACEHOLDER] : own;
   const asked = { ...others, resourceSubscriptions: resources };
   const response = await answer({ ...message, params: { ...message.params, notifications: asked } });
-  const source = response.body?.getReader();
-  if (!response.ok || source === undefined) return response;
+  // The SDK refuses a filter with one message.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const source = isStream ? response.body?.getReader() : undefined;
+  if (source === undefined) return response;
   const body = new ReadableStream<Uint8Array>({
     async start(controller) {
       const { value } = await source.read();
@@ -196,12 +217,11 @@ export class TaskTransport implements MessageTransport {
   async #receive(message: Message, extra: unknown[]): Promise<void> {
     const { id, method, params } = message;
     if (method === 'notifications/cancelled') this.#end(params?.requestId as Message['id']);
-    const taskIds = taskIdsIn(message);
-    if (taskIds.length > 0) {
+    if (subscribesToTasks(message)) {
       const subscription = subscriptionOf(this.#tasks, message, this.#follower);
       if ('error' in subscription) return this.#send(subscription);
       this.#subscriptions.set(id, subscription);
-      await subscription.open(taskIds);
+      await subscription.open();
       // Cancelled meanwhile.
       if (!this.#subscriptions.has(id)) return;
     }
