@@ -27,7 +27,7 @@ async function race(seed: number, options: Omit<RaceOptions, 'poll'>): Promise<r
 }
 
 describe.each([
-  ['memory', 60, ['recorded', 'extra', 'notUsed', 'completed', 'cancelled']],
+  ['memory', isNightly ? 60 : 20, ['recorded', 'extra', 'notUsed', 'completed', 'cancelled']],
   ['sqlite', 25, ['recorded', 'extra', 'notUsed', 'unknown', 'completed', 'cancelled']],
 ] as const)('two clients that continue a task on %s', (store, count, expected) => {
   const last = lastOf(count);
