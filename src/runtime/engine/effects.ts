@@ -5,7 +5,7 @@ import { type Json, type JsonObject, ownProperty, type Value } from '../../graph
 import { visibleKey } from '../../plan/instances.js';
 import type { PlannedCompensation, PlannedNode } from '../../plan/plan.js';
 import { type Evaluated, Evaluation } from './evaluation.js';
-import type { Command, Failure } from './events.js';
+import type { Failure, ToolCall } from './events.js';
 import { failures } from './failures.js';
 import { countReissue, generationOf, mayBeUndone } from './identity.js';
 import { type Effect, effectKey } from './indexed-tables.js';
@@ -246,8 +246,6 @@ export function undoneNodeKey({ refersTo }: PlannedCompensation, scope: ScopeRec
   const [named, ...others] = refersTo;
   return others.length > 0 ? undefined : keyIn(scope, named);
 }
-
-export type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
 function unknownKey({ node, generation }: Pick<ToolCall, 'node' | 'generation'>): string {
   return `${node}@${generation}`;

@@ -111,6 +111,12 @@ export type Command =
   /** Has no answer: the host aborts the call or withdraws the action. A later answer is ignored. */
   | { readonly kind: 'cancelCall'; readonly id: string; readonly call: string };
 
+/** A command that calls a tool. */
+export type ToolCall = Extract<Command, { kind: 'callTool' }>;
+
+/** A command that opens an action, which is answered outside of the server. */
+export type ActionRequest = Extract<Command, { kind: 'requestAction' }>;
+
 /** An outstanding command: it needs an answer. `seq` is its position in the order of issue. */
 export type OwedCommand = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }> & { readonly seq: number };
 

@@ -10,10 +10,9 @@ import {
   markUndone,
   recordStepEffect,
   stepEffectKey,
-  type ToolCall,
   undoneNodeKey,
 } from './effects.js';
-import type { CompensationReport, Failure, OwedCommand } from './events.js';
+import type { CompensationReport, Failure, OwedCommand, ToolCall } from './events.js';
 import { failures } from './failures.js';
 import {
   attemptId,

@@ -10,7 +10,7 @@ import type { Plan } from '../../../plan/plan.js';
 import { describeNode } from '../../../print/describe.js';
 import { printExpr } from '../../../print/expression.js';
 import { textOf } from '../../engine/actions.js';
-import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { ActionRequest, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { NodeStatus, SkipReason } from '../../engine/events.js';
 import { outputOf } from '../../engine/read.js';
 import { maskedFailure } from '../../secrets/mask.js';
@@ -20,7 +20,6 @@ import type { CallPort } from '../../tools/port.js';
 import type { Registry } from '../../tools/registry.js';
 import { evaluateFunction } from '../../tools/toolset.js';
 import { readAnswer } from '../actions/decision.js';
-import type { Ask } from '../run/calls-in-flight.js';
 import { type Clock, SkippingClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
 import { observeFacts } from '../run/run-host.js';
@@ -182,7 +181,7 @@ class StubbedPath {
     else this.#lookLater();
   }
 
-  #answer({ id, node, action }: Ask): void {
+  #answer({ id, node, action }: ActionRequest): void {
     const names = stubNames(node);
     const given = this.#queue.next(names);
     const source = given === undefined ? 'schema' : 'given';

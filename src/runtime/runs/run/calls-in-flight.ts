@@ -8,7 +8,7 @@ import {
 } from '../../../graph/json.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import { mayAskModel, textOf } from '../../engine/actions.js';
-import type { Command, DelegateAction, Failure, RunState } from '../../engine/contract.js';
+import type { ActionRequest, Command, DelegateAction, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { boundedFailure } from '../../engine/failures.js';
 import { refusedValues } from '../../engine/read.js';
@@ -30,9 +30,6 @@ import type { Clock } from './clock.js';
 
 /** A command that is executed through the port. */
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
-
-/** A command that asks a question outside of the server. */
-export type Ask = Extract<Command, { kind: 'requestAction' }>;
 
 export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal' | 'peer'> {
   /** What a call reports of its progress, and the key of the node that makes it. */
@@ -366,7 +363,7 @@ export class ValuesInFlight {
   }
 
   /** Asks for the value of an action, unless it is being asked for. Other actions are left alone. */
-  ask({ id, node: step, action }: Extract<Command, { kind: 'requestAction' }>): void {
+  ask({ id, node: step, action }: ActionRequest): void {
     if (!mayAskModel(action) || this.#inFlight.has(id)) return;
     const run = this.#run;
     const message = textOf(action);

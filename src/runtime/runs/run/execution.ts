@@ -1,5 +1,5 @@
 import { asksModel, isClientWork, mayAskModel, requestOf } from '../../engine/actions.js';
-import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
+import type { ActionRequest, Advance, Command, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
 import type { CallMask } from '../../secrets/call-mask.js';
@@ -206,7 +206,7 @@ export class Execution {
   }
 
   /** Why an action for a model or a client cannot be done: its secrets are masked. */
-  #secretIn({ node, action }: Extract<Command, { kind: 'requestAction' }>): Failure | undefined {
+  #secretIn({ node, action }: ActionRequest): Failure | undefined {
     const { mask } = this.#options;
     if (mask.isEmpty || !(asksModel(action) || isClientWork(action))) return undefined;
     const [actual, shown] = [action, mask.action(node, action)].map((each) =>

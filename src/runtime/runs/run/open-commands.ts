@@ -1,14 +1,12 @@
 import { unreachable } from '../../../graph/json.js';
 import { mayAskModel } from '../../engine/actions.js';
 import { dueAtAgain } from '../../engine/attempt.js';
-import type { Command, RunState } from '../../engine/contract.js';
+import type { ActionRequest, Command, RunState, ToolCall } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { SmallMap } from '../../engine/tables.js';
-import type { Ask, Call } from './calls-in-flight.js';
+import type { Call } from './calls-in-flight.js';
 import { type Clock, callAt } from './clock.js';
 import { Queue } from './inbox.js';
-
-type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
 /** A command that wants an answer. */
 type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
@@ -20,7 +18,7 @@ type Awaits = 'host' | 'answer' | 'time' | 'limit';
 type LimitOf = (call: Call) => number | undefined;
 
 /** Asks that are open, the oldest first. */
-type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
+type Asks = Pick<SmallMap<ActionRequest>, 'size' | 'get' | 'has' | 'values'>;
 
 /**
  * The commands of a run that want an answer, with the times they are due and the calls that are still to be made. They
@@ -30,7 +28,7 @@ export class OpenCommands {
   readonly #clock: Clock;
   readonly #onTime: (ids: readonly string[]) => void;
   readonly #limitOf: LimitOf;
-  readonly #asks = new SmallMap<Ask>();
+  readonly #asks = new SmallMap<ActionRequest>();
   /** All others. Missing while empty, as all below: many runs wait at once. */
   #others: SmallMap<Expected> | undefined;
   /** How many of them end by themselves. */

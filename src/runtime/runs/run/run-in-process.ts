@@ -1,12 +1,11 @@
 import { defined } from '../../../graph/defined.js';
 import { type Json, unreachable } from '../../../graph/json.js';
 import { asksModel } from '../../engine/actions.js';
-import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { ActionRequest, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { CancelSignal } from '../../tools/port.js';
 import { JournalConflictError } from '../store/journal.js';
-import type { Ask } from './calls-in-flight.js';
 import { LiveRun } from './live-run.js';
 import { observeFacts, type RunHost, type RunStart } from './run-host.js';
 
@@ -101,7 +100,7 @@ function decliner(leavesValues: boolean): (run: LiveRun) => void {
   return (run) => {
     if (isDeclining) return;
     isDeclining = true;
-    const declined = (): readonly Ask[] =>
+    const declined = (): readonly ActionRequest[] =>
       [...run.asks.values()].filter(({ action }) => !leavesValues || !asksModel(action));
     for (let asks = declined(); run.isSafe && asks.length > 0; asks = declined()) {
       for (const { id } of asks) run.refuse(id, NOBODY_TO_ASK);
