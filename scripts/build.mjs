@@ -25,7 +25,7 @@ const { name, exports, bundled, dependencies, peerDependencies, tools } = JSON.p
 const PACKAGES = new Set([name, ...Object.keys({ ...dependencies, ...peerDependencies, ...tools })]);
 
 /** Packages that are many times as large as what is used of them, with what they import. */
-const BUNDLED = new Set([...bundled, '@dagrejs/graphlib', 'fdir', 'picomatch', 'readdirp']);
+const BUNDLED = new Set([...bundled, '@dagrejs/graphlib', 'fdir', 'picomatch', 'readdirp', 'xmlchars']);
 
 /** The modules that are loaded by path. Each is a file at the place it has in the sources. */
 const ENTRIES = [
@@ -171,12 +171,13 @@ const sourceList = {
   },
 };
 
-/** Writes the licences of the packages that are part of the files. */
+/** Writes the licences of the packages that are part of the files. Those that packages leave out are beside this script. */
 async function writeLicences(names) {
   const texts = names.map((name) => {
     const folder = join(ROOT, 'node_modules', name);
     const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-    const text = readFileSync(join(folder, file), 'utf8').trim();
+    const path = file === undefined ? join(ROOT, `scripts/licences/${name}.txt`) : join(folder, file);
+    const text = readFileSync(path, 'utf8').trim();
     return `${name}\n\n${text}\n`;
   });
   await writeFile(join(outDir, 'LICENSES.txt'), texts.join('\n\n'));

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -278,10 +279,18 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
         const Module = require('node:module');
         const load = Module._load;
         Module._load = (name, ...rest) => {
-          if (/^(ts-morph|typescript|esbuild|yaml|saxes)$/.test(name)) throw new Error(name + ' is loaded');
+          if (/^(ts-morph|typescript|esbuild)$/.test(name)) throw new Error(name + ' is loaded');
           return load(name, ...rest);
-        };`,
+        };
+        const hook = (url, context, next) => {
+          if (/\\/read-(yaml|xml)\\.js$/.test(url)) throw new Error(url + ' is loaded');
+          return next(url, context);
+        };
+        Module.register('data:text/javascript,' + encodeURIComponent('export const load = ' + hook));`,
     });
+    expect(readdirSync(path.join(builtPackage(), 'dist/chunks'))).toEqual(
+      expect.arrayContaining(['read-yaml.js', 'read-xml.js']),
+    );
     await command(['codegen'], project.root);
     const bare = ['--require', './no-readers.cjs', path.join(builtPackage(), 'dist/cli/main.js'), 'codegen'];
     const same = { code: 0, stdout: `${OUT} is current\n${SCHEMA} is current\n`, stderr: '' };
