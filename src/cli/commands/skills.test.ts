@@ -45,7 +45,7 @@ test('skills are written once, and drift is found', async () => {
     out: `${lookUp}\n${path.join('skills', 'note', 'SKILL.md')}\n`,
   });
   expect(readFileSync(path.join(root, lookUp), 'utf8')).toContain('Call the tool `w_look_up`');
-  expect(await skills('--check')).toMatchObject({ code: 0, out: '2 skills, all up to date\n' });
+  expect(await skills('--check')).toMatchObject({ code: 0, out: 'skills up to date: 2\n' });
 
   write({ look_up: 'look anything up' });
   expect(await skills('--check')).toMatchObject({

@@ -59,7 +59,7 @@ ${REGISTRY_HELP}`,
         writeFileSync(path.join(folder, name, 'SKILL.md'), text);
         output.out(`${shown(name)}\n`);
       }
-      if (changed.length === 0) output.out(`${texts.size} skills, all up to date\n`);
+      if (changed.length === 0) output.out(`skills up to date: ${texts.size}\n`);
       return obsolete.length > 0 || (check && changed.length > 0) ? 1 : 0;
     }),
 );
