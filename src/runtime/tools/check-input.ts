@@ -56,13 +56,13 @@ export function checkInput(
     return { ok: false, failure: { code: 'E_SCHEMA_INVALID', message: message(text) } };
   }
   const unknown = unknownArguments(value, jsonSchema);
+  if (standard === undefined && faults.length + unknown.length === 0) return { ok: true, input: value };
   const refuseInput = (problems: readonly Problem[]): CheckedInput => {
     const repairs = repairsOf(problems, value as JsonObject, rules, schemas);
     return { ...refuse(problems, repairs), isOwnText: true };
   };
   if (standard === undefined) {
-    const problems = [...schemaProblems(faults, jsonSchema), ...unknown];
-    return problems.length > 0 ? refuseInput(problems) : { ok: true, input: value };
+    return refuseInput([...schemaProblems(faults, jsonSchema), ...unknown]);
   }
   return parsed(standard, value).then((parsing) => {
     const unnamed = [...schemaProblems(unnamedKeys(faults, jsonSchema), jsonSchema), ...unknown];

@@ -367,6 +367,7 @@ class RegistryToolset implements Toolset {
       const patterns = this.#standards.of(cls, 'output') === undefined ? 'all' : 'usable';
       const value = result.callResult?.structuredContent ?? result.value;
       const faults = this.#schemas.check(outputSchema, value, patterns);
+      if (faults.length + issues.length === 0) return result;
       // No step reads what an upstream server has added to its results since.
       const counted = upstream === undefined ? faults : faults.filter((fault) => !isOfMoreKeys(fault));
       const problems =

@@ -134,10 +134,10 @@ class ConversationTrace implements TraceObserver {
   }
 
   finish(state: RunState, run?: KeptRun): PromptTrace {
-    for (const fact of pauseFacts(state)) this.observe(fact, state);
     const { graph, isPrivate } = this.#options;
     const { description } = graph;
     const { status, result, endedBy } = state.run;
+    if (status === 'running') for (const fact of pauseFacts(state)) this.observe(fact, state);
     const steps = stepsMeta(this.#ledger, status === 'running');
     const said = this.#said();
     if (status === 'succeeded') {

@@ -73,10 +73,10 @@ function repeatedKey(text: string): string | undefined {
       const start = at;
       const end = endOfText(text, start);
       at = end - 1;
-      const keys = open.at(-1);
-      COLON.lastIndex = end;
-      if (keys === undefined || !COLON.test(text)) continue;
-      const key: string = JSON.parse(text.slice(start, end));
+      const keys = open[depth - 1];
+      if (keys === undefined || !isKey(text, end)) continue;
+      const written = text.slice(start + 1, end - 1);
+      const key: string = written.includes('\\') ? JSON.parse(`"${written}"`) : written;
       if (keys.has(key)) return key;
       keys.add(key);
       if (depth === 1) isInParams = key === 'params';
@@ -85,8 +85,14 @@ function repeatedKey(text: string): string | undefined {
   return undefined;
 }
 
-/** Behind a text that is a key. */
 const COLON = /\s*:/y;
+
+/** Whether a text of JSON that ends at `end` is a key. */
+function isKey(text: string, end: number): boolean {
+  if (text[end] === ':') return true;
+  COLON.lastIndex = end;
+  return COLON.test(text);
+}
 
 /** Where a text of JSON ends that begins at a quotation mark. */
 function endOfText(text: string, start: number): number {

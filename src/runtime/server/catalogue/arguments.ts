@@ -115,11 +115,12 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
   }
   let problems: readonly Problem[];
   try {
-    problems = schemaProblems(schemas.check(schema, coerced.value), schema);
+    const faults = schemas.check(schema, coerced.value);
+    if (faults.length === 0) return coerced;
+    problems = schemaProblems(faults, schema);
   } catch (error) {
     return { ok: false, messages: [toolTexts.schemaBroken('argument', name, thrownText(error))] };
   }
-  if (problems.length === 0) return coerced;
   return { ok: false, messages: problems.map((problem) => refusedValue(name, problem)) };
 }
 
