@@ -8,7 +8,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { hashToken } from '../../examples/secure/token-file.js';
 import { compilePrograms } from '../compiled-programs.js';
 import { statelessClient } from '../e2e/eras/client.js';
-import { nightlyTest } from '../nightly.js';
 import { Child, programOf } from './child.js';
 import { addressOf } from './tool-call.js';
 
@@ -71,67 +70,63 @@ interface Expense {
   readonly to_answer?: readonly { readonly workflow_id: string; readonly action_id: string }[];
 }
 
-nightlyTest(
-  'an expense is approved over two servers, each of which is killed after its answer',
-  {
-    timeout: 120_000,
-  },
-  async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'stepwright-rounds-'));
-    const source = fileURLToPath(new URL('../../scripts/approval-server.ts', import.meta.url));
-    const programs = await compilePrograms({ server: source });
-    const users = ['ada', 'bob'].map((subject) => {
-      const rest = { scopes: [], audience: 'http://127.0.0.1/mcp', expiresAt: 4_102_444_800 };
-      return [hashToken(subject), { subject, roles: ['lead'], ...rest }];
-    });
-    writeFileSync(join(folder, 'tokens.json'), JSON.stringify(Object.fromEntries(users)));
-    const running = new Map<string, Child>();
-    onTestFinished(async () => {
-      for (const server of running.values()) await server.kill();
-      await programs.remove();
-      rmSync(folder, { recursive: true });
-    });
-    const begin = async (): Promise<URL> => {
-      const server = new Child([process.execPath, programs.file('server'), folder]);
-      const url = await new Promise<URL>((resolve, reject) => {
-        server.process.stderr?.on('data', () => {
-          const [, address] = /serving MCP at (http:\S+?\/mcp)\b/.exec(server.errors) ?? [];
-          if (address !== undefined) resolve(new URL(address));
-        });
-        void server.closed.then(() => reject(new Error(`the server ended: ${server.errors}`)));
+test('an expense is approved over two servers, each of which is killed after its answer', {
+  timeout: 120_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-rounds-'));
+  const source = fileURLToPath(new URL('../../scripts/approval-server.ts', import.meta.url));
+  const programs = await compilePrograms({ server: source });
+  const users = ['ada', 'bob'].map((subject) => {
+    const rest = { scopes: [], audience: 'http://127.0.0.1/mcp', expiresAt: 4_102_444_800 };
+    return [hashToken(subject), { subject, roles: ['lead'], ...rest }];
+  });
+  writeFileSync(join(folder, 'tokens.json'), JSON.stringify(Object.fromEntries(users)));
+  const running = new Map<string, Child>();
+  onTestFinished(async () => {
+    for (const server of running.values()) await server.kill();
+    await programs.remove();
+    rmSync(folder, { recursive: true });
+  });
+  const begin = async (): Promise<URL> => {
+    const server = new Child([process.execPath, programs.file('server'), folder]);
+    const url = await new Promise<URL>((resolve, reject) => {
+      server.process.stderr?.on('data', () => {
+        const [, address] = /serving MCP at (http:\S+?\/mcp)\b/.exec(server.errors) ?? [];
+        if (address !== undefined) resolve(new URL(address));
       });
-      running.set(url.port, server);
-      return url;
+      void server.closed.then(() => reject(new Error(`the server ended: ${server.errors}`)));
+    });
+    running.set(url.port, server);
+    return url;
+  };
+  const urls = [await begin(), await begin()];
+  const proxy = await proxyOf(urls);
+  const calledBy = async (user: string) => {
+    const client = await statelessClient(proxy, {}, { authorization: `Bearer ${user}` });
+    return async (name: string, args: Record<string, unknown> = {}): Promise<Expense> => {
+      const { structuredContent, content } = await client.callTool({ name, arguments: args });
+      if (structuredContent === undefined) throw new Error(JSON.stringify(content));
+      return structuredContent as unknown as Expense;
     };
-    const urls = [await begin(), await begin()];
-    const proxy = await proxyOf(urls);
-    const calledBy = async (user: string) => {
-      const client = await statelessClient(proxy, {}, { authorization: `Bearer ${user}` });
-      return async (name: string, args: Record<string, unknown> = {}): Promise<Expense> => {
-        const { structuredContent, content } = await client.callTool({ name, arguments: args });
-        if (structuredContent === undefined) throw new Error(JSON.stringify(content));
-        return structuredContent as unknown as Expense;
-      };
-    };
-    /** Kills the server that has answered, the last one of the list; another one takes its place. */
-    const replace = async (): Promise<void> => {
-      await running.get(urls.pop()?.port ?? '')?.kill();
-      urls.push(await begin());
-    };
-    const [ada, bob] = [await calledBy('ada'), await calledBy('bob')];
-    const run = await ada('w_submit-expense', { purpose: 'a train ticket', amount: 120 });
-    await replace();
-    expect(run).toMatchObject({ status: 'waiting' });
-    const [{ workflow_id = '', action_id = '' } = {}] = (await bob('list_workflows')).to_answer ?? [];
-    await replace();
-    await bob('submit_result', { workflow_id, action_id, result: true });
-    await replace();
-    const status = () => ada('get_workflow_status', { workflow_id: run.workflow_id });
-    await expect
-      .poll(status, { timeout: 60_000 })
-      .toMatchObject({ status: 'completed', result: { payment: 'E-2' } });
-    const books = readFileSync(join(folder, 'books.jsonl'), 'utf8').trim().split('\n');
-    expect(books.map((line) => JSON.parse(line).kind)).toEqual(['reserved', 'paid']);
-    expect(running.size).toBe(5);
-  },
-);
+  };
+  /** Kills the server that has answered, the last one of the list; another one takes its place. */
+  const replace = async (): Promise<void> => {
+    await running.get(urls.pop()?.port ?? '')?.kill();
+    urls.push(await begin());
+  };
+  const [ada, bob] = [await calledBy('ada'), await calledBy('bob')];
+  const run = await ada('w_submit-expense', { purpose: 'a train ticket', amount: 120 });
+  await replace();
+  expect(run).toMatchObject({ status: 'waiting' });
+  const [{ workflow_id = '', action_id = '' } = {}] = (await bob('list_workflows')).to_answer ?? [];
+  await replace();
+  await bob('submit_result', { workflow_id, action_id, result: true });
+  await replace();
+  const status = () => ada('get_workflow_status', { workflow_id: run.workflow_id });
+  await expect
+    .poll(status, { timeout: 60_000 })
+    .toMatchObject({ status: 'completed', result: { payment: 'E-2' } });
+  const books = readFileSync(join(folder, 'books.jsonl'), 'utf8').trim().split('\n');
+  expect(books.map((line) => JSON.parse(line).kind)).toEqual(['reserved', 'paid']);
+  expect(running.size).toBe(5);
+});

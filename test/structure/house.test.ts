@@ -7,18 +7,18 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 136_880,
-  files: 624,
+  lines: 136_920,
+  files: 586,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
-  small: 25,
-  chain: 29,
-  'chain-types': 50,
-  floors: 11,
+  small: 22,
+  chain: 28,
+  'chain-types': 48,
+  floors: 9,
   up: 0,
   names: 4,
   duplicates: 0,
-  types: 98,
+  types: 97,
 };
 
 // It parses every file.
