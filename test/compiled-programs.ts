@@ -1,4 +1,4 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +17,8 @@ export interface CompiledPrograms {
 export async function compilePrograms(sources: Readonly<Record<string, string>>): Promise<CompiledPrograms> {
   const folder = await mkdtemp(join(tmpdir(), 'stepwright-programs-'));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction');
+  // What the sources load by a name that their package gives it.
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ imports: { '#re2js': 're2js' } }));
   const outDir = join(folder, 'dist');
   await build({
     root: ROOT,
