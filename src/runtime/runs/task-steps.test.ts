@@ -48,7 +48,7 @@ describe('a step of a task that fails', () => {
       envelope: { status: 'completed', result: ['done'] },
     });
     expect(codeOf(await store.submit(id, answer))).toBe('accepted');
-    expect(codeOf(await store.submit(id, { ...answer, result: 'other' }))).toBe('accepted');
+    expect(codeOf(await store.submit(id, { ...answer, result: 'other' }))).toBe('ALREADY_SUBMITTED');
     expect((await store.get(id)).result).toEqual(['done']);
   });
 
