@@ -40,9 +40,13 @@ export function bareProject(): CliProject {
   const installed = mkdtempSync(path.join(tmpdir(), 'stepwright-bare-'));
   const own = path.join(installed, 'node_modules/stepwright');
   cpSync(builtPackage(), own, { recursive: true });
-  const { dependencies } = JSON.parse(readFileSync(path.join(own, 'package.json'), 'utf8')) as {
+  const manifest = JSON.parse(readFileSync(path.join(own, 'package.json'), 'utf8')) as {
     readonly dependencies: Readonly<Record<string, string>>;
   };
+  const { dependencies } = manifest;
+  // Commands that run in this process have its condition of the sources, which names packages that users have not got.
+  const imports = { '#re2js': './dist/re2js.cjs' };
+  writeFileSync(path.join(own, 'package.json'), JSON.stringify({ ...manifest, imports }));
   for (const name of Object.keys(dependencies)) {
     const link = path.join(installed, 'node_modules', name);
     mkdirSync(path.dirname(link), { recursive: true });

@@ -102,7 +102,12 @@ function useDialect(): Used {
   const registry = { include: ['project/*.ts'], out: 'generated/registry.ts', specs: ['project/twice.yaml'] };
   const { customConditions: _, ...compilerOptions } = config.compilerOptions;
   const files = {
-    'package.json': JSON.stringify({ ...manifest, exports: Object.fromEntries(exports) }),
+    'package.json': JSON.stringify({
+      ...manifest,
+      exports: Object.fromEntries(exports),
+      // Of the files that the build writes this is the only one that is no module of the sources.
+      imports: { '#re2js': 're2js' },
+    }),
     'tsconfig.json': JSON.stringify({ compilerOptions, include: ['project'] }),
     'project/tool.ts': TOOL,
     'project/twice.yaml': 'list: twice\ncalls: [hello]\n',
