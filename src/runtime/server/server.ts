@@ -26,7 +26,7 @@ import { pageOf, type ServedPrompt } from './catalogue/listings.js';
 import type { LiveCatalogue } from './catalogue/live-catalogue.js';
 import { PLAN_TOOL, planResult, VALIDATE_TOOL, validateResult } from './catalogue/planning-tools.js';
 import { register } from './catalogue/registration.js';
-import { runOfResult } from './composite/results.js';
+import { runOfResult } from './composite/long-results.js';
 import { QUESTION_APP, QUESTION_TOOL, showsApps, withQuestionApp } from './composite/run-tools.js';
 import {
   type ResolvedSettings,

@@ -21,16 +21,8 @@ import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import { storeFailure } from '../store-failure.js';
 import { failureResult, faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
-import {
-  acceptedResult,
-  envelopeResult,
-  longResult,
-  movedResult,
-  partOf,
-  requestText,
-  toolResult,
-  withLink,
-} from './results.js';
+import { longResult, partOf, withLink } from './long-results.js';
+import { acceptedResult, envelopeResult, movedResult, requestText, toolResult } from './results.js';
 import { listPage } from './run-lists.js';
 import { type RunTool, runTools } from './run-tools.js';
 import {

@@ -5,7 +5,7 @@ import type { RunStore } from '../../runs/run-store.js';
 import type { Toolset } from '../../tools/toolset.js';
 import { lackingScopes } from '../callers.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import { resultContents, runOfResult } from '../composite/results.js';
+import { resultContents, runOfResult } from '../composite/long-results.js';
 import type { ResolvedSettings } from '../options.js';
 import { storeFault } from '../store-failure.js';
 import { faultCodes, ProtocolFault, type ResourceContents } from '../wire.js';
