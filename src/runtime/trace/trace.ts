@@ -275,7 +275,6 @@ const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   run_ended: 'the workflow had ended before it',
 };
 
-/** The members of `_meta` for the run's result. */
 /** A result in `_meta`; its size, where it is too long. */
 export function resultMeta(result: Json): Pick<TraceMeta, 'result' | 'result_size'> {
   const size = jsonSize(result, META_RESULT_LIMIT_BYTES);

@@ -4,7 +4,7 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { noProgress, type RequestContext } from '../../runs/request.js';
 import type { TaskRouter, TaskState } from '../../server/tasks/task-router.js';
-import { faultCodes, type ProtocolFault } from '../../server/wire.js';
+import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { checkedParams, text } from '../../transports/answer-request.js';
 import type { Message } from '../../transports/messages.js';
 import type { MessageTransport } from '../../transports/protocol-adapter.js';
@@ -104,7 +104,8 @@ function subscriptionOf(tasks: TaskRouter, message: Message, follower: Follower)
     if (!client.hasTasks) throw withoutTasks('A subscription to tasks');
     return new TaskSubscription(tasks, message, client, follower);
   } catch (fault) {
-    const { code, message: text, data } = fault as ProtocolFault;
+    if (!(fault instanceof ProtocolFault)) throw fault;
+    const { code, message: text, data } = fault;
     return { jsonrpc: '2.0', id, error: { code, message: text, ...defined({ data }) } };
   }
 }

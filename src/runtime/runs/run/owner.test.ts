@@ -261,10 +261,10 @@ describe('a question for others', () => {
 });
 
 test('the steps of a run act for its owner, with the roles it had at its start', async () => {
-  const seen: unknown[] = [];
+  const principals: unknown[] = [];
   const store = new Store({
     'tool-pay': (_input, context) => {
-      seen.push(context.principal);
+      principals.push(context.principal);
       return ok({});
     },
   });
@@ -278,7 +278,7 @@ test('the steps of a run act for its owner, with the roles it had at its start',
   const next = await first(store, lead);
   await store.submit(next.workflow_id, { result: true }, lead);
   await settle();
-  expect(seen).toEqual([owner, ada]);
+  expect(principals).toEqual([owner, ada]);
 });
 
 describe('a run whose question no caller could answer', () => {
