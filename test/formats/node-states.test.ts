@@ -157,3 +157,30 @@ describe('reports', () => {
     expect(said(diagnostics)).toContainEqual(line);
   });
 });
+
+describe('G1, G18: an `error` node that no node selects', () => {
+  const written = 'a: { call: a }\nb: { call: b, depends_on: [a] }\ne: { type: error, message: m';
+
+  test('is skipped, with a warning', async () => {
+    const text = workflow(`${written} }\nc: { call: c, args: { how: $steps.e.status } }`);
+    const { diagnostics } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
+    expect(said(diagnostics)).toContainEqual(
+      'f.yaml:7:7 SW4021 step `e` never runs: nothing that runs selects it (name `e` in a `goto` or a `fallback`, or remove it)',
+    );
+    const run = await runSpec(await onlyGraph(text), {}, { a: 1, b: 2, c: 3 });
+    expect(run.status).toBe('succeeded');
+    expect(run.calls).toContainEqual({ tool: 'c', input: { how: 'skipped' } });
+  });
+
+  test('runs on its own condition', async () => {
+    const text = workflow(`${written}, when: $a.full }`);
+    const { diagnostics } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
+    expect(diagnostics.map(({ code }) => code)).not.toContain('SW4021');
+    const graph = await onlyGraph(text);
+    expect(await runSpec(graph, {}, { a: { full: false }, b: 2 })).toMatchObject({ status: 'succeeded' });
+    expect(await runSpec(graph, {}, { a: { full: true }, b: 2 })).toMatchObject({
+      status: 'failed',
+      failure: { code: 'e', message: 'm' },
+    });
+  });
+});

@@ -111,12 +111,21 @@ function lowerNode(context: NodeContext): Node | undefined {
       if (message === undefined) return undefined;
       const code =
         fields.text('code')?.value ?? (failureCodeFault(spec.id) === undefined ? spec.id : undefined);
-      const coded = defined({ code });
-      return { ...base, kind: 'error', message: context.references.text(message), ...coded };
+      const when = base.when ?? whenSelected(context);
+      const options = defined({ when, code });
+      return { ...base, kind: 'error', message: context.references.text(message), ...options };
     }
     default:
       return spec.kind satisfies never;
   }
+}
+
+/** The condition of an `error` node that has none: one that no node selects never runs, which is reported. */
+function whenSelected({ spec, reports, routesOf }: NodeContext): Expr | undefined {
+  if (routesOf(spec.scope).isRouted(spec)) return undefined;
+  const hint = `name \`${spec.id}\` in a \`goto\` or a \`fallback\`, or remove it`;
+  reports.report('SW4021', spec.at, { step: spec.id }, { hint });
+  return { kind: 'literal', value: false };
 }
 
 type Base = Omit<NodeBase, 'output' | 'onError'>;
