@@ -7,7 +7,7 @@ import type { Domain } from '../../graph/model.js';
 import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
 import { type RunStoreSource, STORE_FORMS, sourceOf } from '../runs/operate/run-stores.js';
-import type { OwnerRule } from '../runs/run/owner.js';
+import { type OwnerRule, randomId } from '../runs/run/owner.js';
 import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from '../runs/run-store.js';
 import type { Journal } from '../runs/store/journal.js';
 import type { WithFactories } from '../tools/instances.js';
@@ -394,22 +394,6 @@ function hooksOf({ onStart, onStop }: ServerSettings): LifecycleHooks {
       throw new RangeError(`${name} must be a function, not a value of type ${typeof hook}`);
   }
   return { ...defined({ onStart, onStop }) };
-}
-
-/** The hex digits of an id: 128 bits. */
-const ID_LENGTH = 32;
-
-/** Random bits are drawn for many ids at once: a call of the system costs as much for one. */
-let ids = '';
-let drawn = 0;
-
-function randomId(): string {
-  if (drawn === ids.length) {
-    ids = Buffer.from(crypto.getRandomValues(new Uint8Array(ID_LENGTH * 128))).toString('hex');
-    drawn = 0;
-  }
-  drawn += ID_LENGTH;
-  return ids.slice(drawn - ID_LENGTH, drawn);
 }
 
 /** The shortest key of questions. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Json } from '../../../graph/json.js';
 import { getOrInsert } from '../../../graph/maps.js';
 import type { Graph } from '../../../graph/model.js';
@@ -6,7 +5,7 @@ import { nodesWithTasks } from '../../../graph/nodes.js';
 import { agentItemOf, isAgentLoop, stepIdIn } from '../../engine/agent-loops.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import { SmallMap } from '../../engine/tables.js';
-import { childId } from '../run/owner.js';
+import { childId, randomId } from '../run/owner.js';
 import type { HostRow } from '../store/journal.js';
 
 /** An item of a loop that an agent drives. Plain JSON. */
@@ -130,9 +129,4 @@ export function hasAgents(graph: Graph): boolean {
 
 function rowsOf(child: Child | undefined): HostRow[] {
   return child === undefined ? [] : [{ table: TABLE, key: child.id, row: child as unknown as Json }];
-}
-
-/** 128 random bits. */
-function randomId(): string {
-  return randomBytes(16).toString('hex');
 }

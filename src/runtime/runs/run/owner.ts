@@ -93,6 +93,23 @@ export function childIn(id: string): { readonly alias: string; readonly child: s
   return alias === undefined || child === undefined ? undefined : { alias, child };
 }
 
+/** The hex digits of an id: 128 bits. */
+const ID_LENGTH = 32;
+
+/** Random bits are drawn for many ids at once: a call of the system costs as much for one. */
+let ids = '';
+let drawn = 0;
+
+/** An id that no caller can guess. */
+export function randomId(): string {
+  if (drawn === ids.length) {
+    ids = Buffer.from(crypto.getRandomValues(new Uint8Array(ID_LENGTH * 128))).toString('hex');
+    drawn = 0;
+  }
+  drawn += ID_LENGTH;
+  return ids.slice(drawn - ID_LENGTH, drawn);
+}
+
 /** Whether the caller is the owner, in any of its clients. */
 function isSameUser(caller: Owner, owner: Owner): boolean {
   if (accessKey(caller) === accessKey(owner)) return true;
