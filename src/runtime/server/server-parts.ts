@@ -16,8 +16,7 @@ import type { UntypedFactories } from '../tools/instances.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
 import { checkCache } from './catalogue/cache-hints.js';
-import type { Layer } from './catalogue/catalogue.js';
-import { Changes, LiveCatalogue } from './catalogue/live-catalogue.js';
+import { Changes, type Layer, LiveCatalogue } from './catalogue/catalogue.js';
 import { RegistrationMemo } from './catalogue/registration.js';
 import type { UpstreamDrift } from './catalogue/upstream-drift.js';
 import { type RunTool, runToolsFor } from './composite/run-tools.js';
@@ -53,7 +52,6 @@ export class ServerParts {
   hasAuthentication = false;
   #started: Promise<void> | undefined;
   #specs: Promise<ServerSpecs> | undefined;
-  #runPrompt: Promise<typeof import('./requests/prompt-run.js').runPrompt> | undefined;
 
   readonly registrationMemo: RegistrationMemo;
   readonly servedMemo: ServedMemo;
@@ -87,12 +85,6 @@ export class ServerParts {
       log(warning, { event: 'workflow.warning', level: 'warning' });
     if (storeSource !== undefined) this.#warnOfUndeclaredSafety();
   }
-
-  /** Loads what runs workflows in prompts, once: under a loader for TypeScript another import takes a millisecond. */
-  readonly loadRunPrompt = (): Promise<typeof import('./requests/prompt-run.js').runPrompt> => {
-    this.#runPrompt ??= import('./requests/prompt-run.js').then(({ runPrompt }) => runPrompt);
-    return this.#runPrompt;
-  };
 
   /** Its spec files and profiles, loaded on first use: most servers have none. */
   specs(): Promise<ServerSpecs> {

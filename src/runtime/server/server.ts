@@ -21,9 +21,8 @@ import type { PromptTrace } from '../trace/messages.js';
 import { type ScopedCaller, scopeFailure, withRoles } from './callers.js';
 import { readArguments } from './catalogue/arguments.js';
 import { cacheHintOf, NOT_KEPT } from './catalogue/cache-hints.js';
-import { type Catalogue, permittedPrompt } from './catalogue/catalogue.js';
+import { type Catalogue, type LiveCatalogue, permittedPrompt } from './catalogue/catalogue.js';
 import { pageOf, type ServedPrompt } from './catalogue/listings.js';
-import type { LiveCatalogue } from './catalogue/live-catalogue.js';
 import { PLAN_TOOL, planResult, VALIDATE_TOOL, validateResult } from './catalogue/planning-tools.js';
 import { register } from './catalogue/registration.js';
 import { runOfResult } from './composite/long-results.js';
@@ -108,6 +107,9 @@ export function createServer(
   const toolset = createToolset<Registry>(served, { ...options, ...settings, schemas });
   return new RegistryServer(new ServerParts(served, toolset, settings, options, schemas, registered));
 }
+
+/** Loaded with the first prompt that runs a workflow. */
+let promptRuns: typeof import('./requests/prompt-run.js') | undefined;
 
 class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
@@ -365,8 +367,9 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const catalogue = this.#catalogue;
     const prompt = permittedPrompt(catalogue, name, request);
-    const drift = await this.#parts.drift?.refusalOf(catalogue.workflows.get(name));
-    if (drift !== undefined) throw new ProtocolFault(faultCodes.refused, drift.message, { ...drift });
+    const { drift } = this.#parts;
+    const refusal = drift && (await drift.refusalOf(catalogue.workflows.get(name)));
+    if (refusal !== undefined) throw new ProtocolFault(faultCodes.refused, refusal.message, { ...refusal });
     const reading = readArguments(prompt.inputs, args, this.#schemas);
     if (!reading.ok) {
       const problems = reading.problems.map(({ argument, message }) => ({ argument, message }));
@@ -431,13 +434,12 @@ class RegistryServer implements StepwrightServer {
     mask: CallMask,
   ): Promise<PromptTrace | PromptResult> {
     const { content } = prompt;
-    const { renderer, loadRunPrompt } = this.#parts;
-    if (content.kind !== 'workflow') return renderer.get(prompt, content, input, request, mask);
+    if (content.kind !== 'workflow') return this.#parts.renderer.get(prompt, content, input, request, mask);
     const workflow = workflows.get(prompt.name);
     if (workflow === undefined) throw new Error(`workflow ${prompt.name} is offered and not served`);
-    const runPrompt = await loadRunPrompt();
+    promptRuns ??= await import('./requests/prompt-run.js');
     try {
-      return await runPrompt({
+      return await promptRuns.runPrompt({
         workflow,
         input,
         args: Object.entries(given).filter(

@@ -119,18 +119,16 @@ export interface Request {
 
 /** Every middleware of a server, around each call. */
 export class MiddlewareChain {
+  /** Whether there is no middleware. */
+  readonly isEmpty: boolean;
   readonly #all: readonly Middleware[];
   readonly #log: Log;
 
   /** @param log receives what `onResponse` and `onError` threw. */
   constructor(all: readonly Middleware[], log: Log) {
+    this.isEmpty = all.length === 0;
     this.#all = all;
     this.#log = log;
-  }
-
-  /** Whether there is no middleware. */
-  get isEmpty(): boolean {
-    return this.#all.length === 0;
   }
 
   /**

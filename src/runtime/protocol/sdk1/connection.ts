@@ -161,8 +161,9 @@ export function requestHandler(
     const endTurn = takeTurn && (await takeTurn(method, context.signal));
     try {
       const request = { method, params };
-      const work = async (admitted: RequestContext) =>
-        (hasTasks ? answerTask(server, client, request, admitted) : undefined) ??
+      const mayBeTask = hasTasks && (method === 'tools/call' || !isMethod(method));
+      const work = (admitted: RequestContext): Promise<object> =>
+        (mayBeTask ? answerTask(server, client, request, admitted) : undefined) ??
         answerRequest(server, client, request, admitted);
       const { telemetry } = server;
       const admit = () => server.admit(context, work, abort, method === 'tasks/result');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type CheckEnvironment, environmentOf } from '../../../check/environment.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
@@ -9,6 +10,7 @@ import { clip } from '../../../graph/printable-text.js';
 import { HINTS_META } from '../../../infer/tool.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { RunStore } from '../../runs/run-store.js';
+import { thrownText } from '../../tools/exceptions.js';
 import { clientToolNames, type Registry } from '../../tools/registry.js';
 import { lackingScopes, type ScopedCaller, scopeFailure } from '../callers.js';
 import { type RunTool, runTools } from '../composite/run-tools.js';
@@ -20,7 +22,13 @@ import {
 } from '../composite/served-workflows.js';
 import { WorkflowTools } from '../composite/workflow-tools.js';
 import type { ResolvedSettings } from '../options.js';
-import { type BuiltWorkflow, RegistrationError, TaskStoreError } from '../registrations.js';
+import {
+  type BuiltWorkflow,
+  RegistrationError,
+  registrationFaults,
+  TaskStoreError,
+} from '../registrations.js';
+import type { ServerChange } from '../stepwright-server.js';
 import { faultCodes, ProtocolFault, type ToolListing } from '../wire.js';
 import {
   type Listings,
@@ -34,6 +42,7 @@ import {
 } from './listings.js';
 import { PLAN_TOOL, VALIDATE_TOOL } from './planning-tools.js';
 import { type RegistrationMemo, register } from './registration.js';
+import type { UpstreamDrift } from './upstream-drift.js';
 import { WorkflowResources } from './workflow-resources.js';
 
 /** What one source of workflows and hints adds to a catalogue: the program, a profile, or the headers of a client. */
@@ -331,4 +340,129 @@ export function instructionsFor({
     ...(canPlan ? ['If you are not sure, `_plan` suggests one of these for a goal.'] : []),
   ].join('\n');
   return own === undefined || own === '' ? tree : `${own}\n\n${tree}`;
+}
+
+export interface LiveParts extends CatalogueParts {
+  readonly changes: Changes;
+  readonly drift: UpstreamDrift | undefined;
+  /** Tools that look after open runs of earlier processes. */
+  readonly keptRunTools: readonly RunTool[];
+}
+
+/** The catalogue of some clients, which is replaced as a whole when its sources change. */
+export class LiveCatalogue {
+  readonly #parts: LiveParts;
+  readonly #parent: LiveCatalogue | undefined;
+  #layer: Layer;
+  #current: Catalogue;
+  /** The catalogue of the parent that it was made for. */
+  #madeFor: Catalogue | undefined;
+
+  /**
+   * @param parent what it is built on. Default: the program alone.
+   * @param registration the workflows of the layer, where they were registered already.
+   * @throws RegistrationError
+   */
+  constructor(parts: LiveParts, layer: Layer, parent?: LiveCatalogue, registration?: Registered) {
+    this.#parts = parts;
+    this.#parent = parent;
+    this.#layer = layer;
+    this.#madeFor = parent?.current;
+    this.#current = new Catalogue(parts, this.#with(layer), parts.keptRunTools, registration);
+  }
+
+  /** What clients get now. */
+  get current(): Catalogue {
+    this.follow();
+    return this.#current;
+  }
+
+  /** The lowest first. */
+  get layers(): readonly Layer[] {
+    return this.#with(this.#layer);
+  }
+
+  isBuiltOn(other: object): boolean {
+    return this === other || this.#parent?.isBuiltOn(other) === true;
+  }
+
+  /**
+   * Replaces what it adds to the layers below, and tells the clients which lists have changed.
+   *
+   * @throws RegistrationError: then everything stays as it is.
+   */
+  async replace(layer: Layer): Promise<void> {
+    const before = this.#current;
+    const below = this.#parent?.current;
+    const next = new Catalogue(this.#parts, this.#with(layer), this.#kept(before));
+    const { drift, changes, settings } = this.#parts;
+    await drift?.add(next.workflows.values());
+    this.#layer = layer;
+    this.#current = next;
+    this.#madeFor = below;
+    for (const warning of next.warnings.filter((each) => !before.warnings.includes(each)))
+      settings.log(warning, { event: 'workflow.warning', level: 'warning' });
+    const [old, now] = [listsOf(before), listsOf(next)];
+    for (const list of ['tools', 'prompts', 'resources'] as const)
+      if (!isDeepStrictEqual(old[list], now[list])) changes.announce({ kind: 'list', list }, this);
+  }
+
+  /** A run of a workflow that is gone can still be answered. */
+  #kept({ workflowTools }: Catalogue): readonly RunTool[] {
+    return [...this.#parts.keptRunTools, ...workflowTools.runTools];
+  }
+
+  #with(layer: Layer): readonly Layer[] {
+    return [...(this.#parent?.layers ?? []), layer];
+  }
+
+  /** Takes a change of the layers below over. One that does not go with its own layer is logged, once. */
+  follow(): void {
+    const below = this.#parent?.current;
+    if (below === this.#madeFor) return;
+    this.#madeFor = below;
+    try {
+      this.#current = new Catalogue(this.#parts, this.layers, this.#kept(this.#current));
+    } catch (error) {
+      const why = error instanceof RegistrationError ? registrationFaults(error) : thrownText(error);
+      this.#parts.settings.log(
+        `the workflows of the server have changed and do not go with those of a profile or client, which stay as they are: ${why}`,
+        { event: 'specs.refused' },
+      );
+    }
+  }
+}
+
+/** The lists of a catalogue, to compare them: what the two have in common is not looked at. */
+function listsOf(catalogue: Catalogue) {
+  const { listings, workflowResources: own } = catalogue;
+  return {
+    tools: catalogue.shownTools({ local: true }),
+    prompts: listings.prompts,
+    resources: [listings.resources, listings.templates, own.listings, own.templates],
+  };
+}
+
+type Listener = (change: ServerChange) => void;
+
+/** Passes changes on to the clients that they concern. */
+export class Changes {
+  readonly #listeners = new Map<Listener, (source: object) => boolean>();
+
+  /**
+   * @param isConcerned whether a change of this source concerns the listener.
+   * @returns what ends it.
+   */
+  listen(isConcerned: (source: object) => boolean, listener: Listener): () => void {
+    // The same function may listen twice.
+    const own: Listener = (change) => listener(change);
+    this.#listeners.set(own, isConcerned);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** @param source what has changed. Default: all clients are concerned. */
+  announce(change: ServerChange, source?: object): void {
+    for (const [listener, isConcerned] of this.#listeners)
+      if (source === undefined || isConcerned(source)) listener(change);
+  }
 }

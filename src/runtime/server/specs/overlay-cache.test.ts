@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LiveCatalogue } from '../catalogue/live-catalogue.js';
+import type { LiveCatalogue } from '../catalogue/catalogue.js';
 import { OverlayCache } from './server-specs.js';
 
 /** A cache with a clock, and a maker that counts. */
