@@ -382,7 +382,7 @@ class RegistryServer implements StepwrightServer {
     const names = secret.map((argument) => argument.name);
     for (const values of [args as JsonObject, input]) mask.giveMembers(values, names);
     const make = () => this.#rendered(catalogue, prompt, { args, input }, request, mask);
-    if (this.toolset.middleware.isEmpty) return make();
+    if (this.toolset.middleware.isEmpty) return await make();
     const shownArguments = mask.input(input, names);
     return this.#admitted({ prompt: name, shownArguments }, request, mask, make);
   }

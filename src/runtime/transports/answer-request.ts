@@ -132,11 +132,11 @@ export async function answerRequest(
       return {};
     case 'tools/call': {
       const call = parseParams(method, params);
-      return server.callTool(call.name, call.arguments ?? {}, context);
+      return await server.callTool(call.name, call.arguments ?? {}, context);
     }
     case 'prompts/get': {
       const prompt = parseParams(method, params);
-      return server.getPrompt(prompt.name, prompt.arguments ?? {}, context);
+      return await server.getPrompt(prompt.name, prompt.arguments ?? {}, context);
     }
     case 'completion/complete': {
       const { ref, argument, context: filled } = parseParams(method, params);

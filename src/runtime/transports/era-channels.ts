@@ -29,8 +29,8 @@ class EraChannel implements MessageTransport {
 
   async start(): Promise<void> {}
 
-  async send(...message: Parameters<MessageTransport['send']>): Promise<void> {
-    if (this.isUsed) await this.#wire.send(...message);
+  send(...message: Parameters<MessageTransport['send']>): Promise<void> {
+    return this.isUsed ? this.#wire.send(...message) : Promise.resolve();
   }
 
   async close(): Promise<void> {
