@@ -6,6 +6,7 @@ import type { InFlight } from '../server/requests/limits.js';
 import type { ServerChange } from '../server/stepwright-server.js';
 import type { TaskState } from '../server/tasks/task-router.js';
 import { faultCodes, ProtocolFault } from '../server/wire.js';
+import { thrownReport } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import type { Peer } from '../tools/port.js';
 
@@ -115,6 +116,24 @@ export function isInexact(id: unknown): boolean {
 
 // Parts of a request, and of what is sent during it, that each version of the protocol has.
 
+/** What a server can do for a client that it notifies of changes. */
+export const LISTENING = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+/** What a client gets for what its request threw. A fault of the server is logged, and its text kept back. */
+export function requestFault(error: unknown, method: string, log: Log): ProtocolFault {
+  if (error instanceof ProtocolFault) return error;
+  const name = oneLine(method, 80);
+  log(`${name}: ${thrownReport(error)}`, { event: 'request.fault', method: name });
+  const text = `Internal error in ${clip(method)}; the server's log has the details`;
+  return new ProtocolFault(faultCodes.internal, text);
+}
+
 /** How long a client waits before it asks for a task again, in ms. */
 export const TASK_POLL_MS = 1_000;
 
@@ -138,6 +157,35 @@ function shownHeaders(headers: Iterable<readonly [string, unknown]>): Record<str
     if (value !== undefined && !SECRET_HEADERS.has(name)) shown[name] = String(value);
   }
   return shown;
+}
+
+/**
+ * Sends the progress of a request, and what ends that: it settles when all was sent. Undefined where none is wanted.
+ *
+ * @param notify sends the params of a notification.
+ */
+export function reportsOf(
+  progressToken: string | number | undefined,
+  notify: (params: ReturnType<typeof progressOf>) => Promise<void>,
+  log: Log,
+) {
+  if (progressToken === undefined) return undefined;
+  let open = true;
+  const sending: Promise<void>[] = [];
+  const failed = (error: unknown): void =>
+    log(`progress was not sent: ${String(error)}`, { event: 'connection.progress', level: 'warning' });
+  const progress: RequestContext['progress'] = (...report) => {
+    if (open && Number.isFinite(report[0]))
+      sending.push(notify(progressOf(progressToken, report)).catch(failed));
+  };
+  const end = async (): Promise<void> => {
+    open = false;
+    if (sending.length === 0) return;
+    await Promise.all(sending);
+    // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
+    await turn();
+  };
+  return { progress, end };
 }
 
 export function progressOf(
@@ -194,7 +242,7 @@ export async function drained(inFlight: InFlight, graceMs: number, log: Log): Pr
 }
 
 /** Settles in the next turn of the event loop. */
-export function turn(): Promise<void> {
+function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 

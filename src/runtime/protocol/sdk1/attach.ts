@@ -11,6 +11,7 @@ import { thrownText } from '../../tools/exceptions.js';
 import type { WithFactories } from '../../tools/instances.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
+import { LISTENING } from '../../transports/messages.js';
 import type { ConnectOptions } from '../../transports/protocol-adapter.js';
 import { untypedServer } from '../../transports/start-server.js';
 import {
@@ -328,14 +329,6 @@ function checkHeaders(existing: AttachableServer & SchemaSource, server: Stepwri
  */
 type OpenSide = (host: Server, handlers: Map<string, Handler>, client: ConnectedClient) => Handler;
 
-const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
-};
-
 /** The registry on servers of version 1 of the SDK. */
 async function sideOfSessions(
   server: StepwrightServer,
@@ -358,7 +351,7 @@ async function sideOfSessions(
       hasEnded: () => host.transport === undefined,
     };
     const own = requestHandler(server, client, { ...connection, hasTasks }) as unknown as Handler;
-    host.registerCapabilities({ ...CAPABILITIES, ...(hasTasks ? { tasks: TASK_CAPABILITY } : {}) });
+    host.registerCapabilities({ ...LISTENING, ...(hasTasks ? { tasks: TASK_CAPABILITY } : {}) });
     if (hasTasks) for (const method of TASK_METHODS) handlers.set(method, own);
     return own;
   };
@@ -389,7 +382,7 @@ async function sideOfBothEras(
       context.mcpReq.envelope === undefined
         ? answerInSession(request, extraOf(context) as never)
         : answer(request, context);
-    host.registerCapabilities(CAPABILITIES);
+    host.registerCapabilities(LISTENING);
     return own as unknown as Handler;
   };
 }

@@ -9,23 +9,22 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
-import { clip, oneLine } from '../../../graph/printable-text.js';
+import { oneLine } from '../../../graph/printable-text.js';
 import { ConnectionClosed, noProgress, type RequestContext } from '../../runs/request.js';
 import { InFlight, RequestSignal } from '../../server/requests/limits.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import { faultCodes, ProtocolFault } from '../../server/wire.js';
-import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import {
   continuedTask,
   drained,
-  progressOf,
+  LISTENING,
   refusal,
   refusalCodes,
+  reportsOf,
+  requestFault,
   requestId,
-  turn,
 } from '../../transports/messages.js';
 import type {
   Connection,
@@ -174,15 +173,7 @@ export function requestHandler(
       )) as Result;
     } catch (error) {
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
-      if (error instanceof ProtocolFault) throw error;
-      log(`${oneLine(method, 80)}: ${thrownReport(error)}`, {
-        event: 'request.fault',
-        method: oneLine(method, 80),
-      });
-      throw new ProtocolFault(
-        faultCodes.internal,
-        `Internal error in ${clip(method)}; the server's log has the details`,
-      );
+      throw requestFault(error, method, log);
     } finally {
       endTurn?.();
       const flushed = end();
@@ -215,14 +206,7 @@ function reasonOf(error: Error): string {
 }
 
 const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {}, tasks: TASK_CAPABILITY };
-const LASTING_CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
-  tasks: TASK_CAPABILITY,
-};
+const LASTING_CAPABILITIES = { ...LISTENING, tasks: TASK_CAPABILITY };
 
 /** What a connection knows about each of its requests. */
 interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress' | 'peer'> {
@@ -234,7 +218,11 @@ interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress' | '
 /** The context of one request, and what ends it: a tool must not send progress after its limit. */
 function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
   const signal = signalOf(extra.signal, hasEnded);
-  const reports = reportsOf(extra, log);
+  const reports = reportsOf(
+    extra._meta?.progressToken,
+    (params) => extra.sendNotification({ method: 'notifications/progress', params }),
+    log,
+  );
   const context: RequestContext = {
     signal,
     requestId: String(extra.requestId),
@@ -244,33 +232,6 @@ function openContext(extra: Extra, { log, hasEnded, ...caller }: OpenRequest) {
     progress: reports?.progress ?? noProgress,
   };
   return { context, abort: (reason: unknown) => signal.abort(reason), end: () => reports?.end() };
-}
-
-/** Sends the progress of a request, and what ends that: it settles when all was sent. Nothing where none is wanted. */
-function reportsOf(extra: Extra, log: OpenRequest['log']) {
-  const progressToken = extra._meta?.progressToken;
-  if (progressToken === undefined) return undefined;
-  let open = true;
-  const sending: Promise<void>[] = [];
-  const progress: RequestContext['progress'] = (...report) => {
-    if (!open || !Number.isFinite(report[0])) return;
-    const params = progressOf(progressToken, report);
-    sending.push(
-      extra
-        .sendNotification({ method: 'notifications/progress', params })
-        .catch((error: unknown) =>
-          log(`progress was not sent: ${String(error)}`, { event: 'connection.progress', level: 'warning' }),
-        ),
-    );
-  };
-  const end = async (): Promise<void> => {
-    open = false;
-    if (sending.length === 0) return;
-    await Promise.all(sending);
-    // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
-    await turn();
-  };
-  return { progress, end };
 }
 
 /** Aborts with a request, and says whether that was cancelled or lost its connection. */

@@ -33,7 +33,7 @@ import {
   ProtocolFault,
   type ToolResult,
 } from '../../server/wire.js';
-import { thrownReport, thrownText } from '../../tools/exceptions.js';
+import { thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
@@ -46,7 +46,7 @@ import {
   parseParams,
   text,
 } from '../../transports/answer-request.js';
-import { continuedTask, progressOf, withHeaders } from '../../transports/messages.js';
+import { continuedTask, LISTENING, reportsOf, requestFault, withHeaders } from '../../transports/messages.js';
 import type { StatelessCaller } from '../../transports/protocol-adapter.js';
 import { type Askable, OpenCall, OpenCalls } from './open-calls.js';
 import {
@@ -77,11 +77,7 @@ const METHODS = [
 const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills';
 
 const CAPABILITIES = {
-  tools: { listChanged: true },
-  prompts: { listChanged: true },
-  resources: { listChanged: true, subscribe: true },
-  completions: {},
-  logging: {},
+  ...LISTENING,
   extensions: { [TASKS_EXTENSION]: {}, [SKILLS_EXTENSION]: {} },
 };
 
@@ -196,7 +192,11 @@ export class StatelessServers {
 
   async #answerWith(caller: Caller, message: Asked, context: ServerContext): Promise<object> {
     const { signal, requestState, inputResponses, droppedInputResponseKeys = [] } = context.mcpReq;
-    const reports = reportsOf(context, this.#log);
+    const reports = reportsOf(
+      context.mcpReq._meta?.progressToken,
+      (params) => context.mcpReq.notify({ method: 'notifications/progress', params }),
+      this.#log,
+    );
     const reason = (): unknown =>
       caller.hasEnded?.() ? new ConnectionClosed('the connection was closed') : signal.reason;
     const envelope = envelopeOf(context);
@@ -263,13 +263,7 @@ export class StatelessServers {
       const observed = { method, params, requestId: request.requestId };
       return await telemetry.request({ ...observed, ...defined({ protocolVersion, transport }) }, admit);
     } catch (error) {
-      if (error instanceof ProtocolFault) throw error;
-      this.#log(`${oneLine(method, 80)}: ${thrownReport(error)}`, {
-        event: 'request.fault',
-        method: oneLine(method, 80),
-      });
-      const text = `Internal error in ${clip(method)}; the server's log has the details`;
-      throw new ProtocolFault(faultCodes.internal, text);
+      throw requestFault(error, method, this.#log);
     }
   }
 
@@ -443,26 +437,6 @@ function askableOf({ capabilities = {} }: Envelope, { canAsk }: TaskClient): Ask
 function cacheSubjectOf(method: string, params: unknown): CacheSubject | undefined {
   if (method.endsWith('/list')) return 'lists';
   return method === 'resources/read' ? (params as { readonly uri: string }) : undefined;
-}
-
-/** Sends the progress of a request, and what ends that: it settles when all was sent. Undefined for a request without a token. */
-function reportsOf({ mcpReq }: ServerContext, log: Log) {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return undefined;
-  let open = true;
-  const sending: Promise<void>[] = [];
-  const progress: RequestContext['progress'] = (...report) => {
-    if (!open || !Number.isFinite(report[0])) return;
-    const params = progressOf(progressToken, report);
-    const failed = (error: unknown): void =>
-      log(`progress was not sent: ${String(error)}`, { event: 'connection.progress', level: 'warning' });
-    sending.push(mcpReq.notify({ method: 'notifications/progress', params }).catch(failed));
-  };
-  const end = async (): Promise<void> => {
-    open = false;
-    await Promise.all(sending);
-  };
-  return { progress, end };
 }
 
 function envelopeOf({ mcpReq }: ServerContext): Envelope {
