@@ -1,7 +1,7 @@
 import type { ListedOptions } from '../../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
 import type { StateField, ToolTask } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
@@ -37,7 +37,7 @@ export interface DecoratedClass {
   readonly syntax: ClassSyntax;
   readonly handle: ClassHandle;
   readonly decorator: DecoratorSyntax;
-  readonly report: (diagnostic: Diagnostic) => void;
+  readonly report: Report;
 }
 
 /** Reads a class under @Tool. Faulty parts are reported, and left out or replaced. */
@@ -89,7 +89,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
 }
 
 /** A side of a tool has one schema. */
-function refuseTwoSchemas({ syntax }: ReadOptions, report: DecoratedClass['report']): void {
+function refuseTwoSchemas({ syntax }: ReadOptions, report: Report): void {
   for (const side of ['input', 'output'] as const) {
     const other = syntax[`${side}Schema`];
     if (syntax[side] === undefined || other === undefined) continue;
@@ -138,10 +138,7 @@ function secretsOf({ values, syntax }: ReadOptions): Pick<ToolDeclaration, 'secr
 }
 
 /** The option `hints` of a tool: literals as they are, tools as the classes that are written. */
-function readHints(
-  { values, syntax }: ReadOptions,
-  report: (diagnostic: Diagnostic) => void,
-): HintsDeclaration | undefined {
+function readHints({ values, syntax }: ReadOptions, report: Report): HintsDeclaration | undefined {
   const hints = syntax.hints && unwrap(syntax.hints);
   if (!('hints' in values) || hints?.kind !== 'object') return undefined;
   const tools = (
@@ -162,7 +159,7 @@ function readHints(
 function readReferences(
   syntax: ExpressionSyntax,
   option: string,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): readonly ExpressionSyntax[] {
   const refuse = (at: ExpressionSyntax): undefined => {
     const expected = 'a list of functions that name tools: `[() => SomeTool]`';
@@ -217,7 +214,7 @@ function dotSegmentsOf(
   { values, syntax }: ReadOptions,
   resource: string,
   { variables }: Address,
-  report: DecoratedClass['report'],
+  report: Report,
 ): Pick<ResourceDeclaration, 'dotSegments'> {
   const list = syntax.dotSegments && unwrap(syntax.dotSegments);
   // That it means nothing without a template has been reported.
@@ -283,11 +280,7 @@ function readAddress({ syntax, report }: DecoratedClass): Address | undefined {
     : checkTemplate(text, field.initializer.place, report);
 }
 
-function readText(
-  option: string,
-  initializer: ExpressionSyntax,
-  report: DecoratedClass['report'],
-): string | undefined {
+function readText(option: string, initializer: ExpressionSyntax, report: Report): string | undefined {
   const reading = readStatic(initializer);
   if (!reading.ok) {
     const hint = reading.instead;
@@ -299,11 +292,7 @@ function readText(
   return undefined;
 }
 
-function checkUri(
-  uri: string,
-  uriPlace: SourceLocation,
-  report: DecoratedClass['report'],
-): Address | undefined {
+function checkUri(uri: string, uriPlace: SourceLocation, report: Report): Address | undefined {
   const why = uriFault(uri);
   if (why === undefined) return { uri, uriPlace };
   const isTemplate = !('why' in parseUriTemplate(uri));
@@ -312,11 +301,7 @@ function checkUri(
   return undefined;
 }
 
-function checkTemplate(
-  template: string,
-  uriPlace: SourceLocation,
-  report: DecoratedClass['report'],
-): Address | undefined {
+function checkTemplate(template: string, uriPlace: SourceLocation, report: Report): Address | undefined {
   const parsed = parseUriTemplate(template);
   // With something in the place of its variables it has to be an address.
   const why = 'why' in parsed ? parsed.why : uriFault(template.replaceAll(/\{[^{}]*\}/g, 'x'));

@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { ClassHandle, Declarations, FaultyClass, Phase } from '../declarations.js';
 import type {
   ClassSyntax,
@@ -93,7 +93,7 @@ function readClass(
   syntax: ClassSyntax,
   isBroken: boolean,
   into: MutableDeclarations,
-  report: (fault: Diagnostic) => void,
+  report: Report,
 ): void {
   const { found, misspelt } = ownDecorators(syntax.decorators, report);
   const [first, second] = found.filter(
@@ -143,7 +143,7 @@ function readClass(
 function checkShape(
   { abstract, typeParameters }: ClassSyntax,
   decorator: ClassDecorator,
-  report: (fault: Diagnostic) => void,
+  report: Report,
 ): void {
   if (abstract !== undefined) {
     const hint = 'leave out `abstract`: the class itself is what is registered';
@@ -186,7 +186,7 @@ function declare(decorator: ClassDecorator, decorated: DecoratedClass, into: Mut
   }
 }
 
-function refuseFieldsWithoutWorkflow(syntax: ClassSyntax, report: (fault: Diagnostic) => void): void {
+function refuseFieldsWithoutWorkflow(syntax: ClassSyntax, report: Report): void {
   const isOurs = [...syntax.fields, ...syntax.others].some(({ decorators }) =>
     decorators.some(({ callee }) => callee.kind === 'stepwright' && ['Arg', 'Step'].includes(callee.name)),
   );
@@ -201,7 +201,7 @@ function refuseCycles(
   { decorators, fields }: ClassSyntax,
   cycles: readonly ImportCycle[],
   file: string,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): void {
   if (cycles.length === 0) return;
   for (const decorator of [...decorators, ...fields.flatMap((field) => field.decorators)]) {

@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ArgDeclaration, StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import {
@@ -21,8 +21,6 @@ import {
   readOptions,
   textOptions,
 } from './read-options.js';
-
-type Report = (diagnostic: Diagnostic) => void;
 
 export interface Fields extends Pick<WorkflowDeclaration, 'args' | 'steps' | 'faultyFields'> {
   /** Fields that are neither an argument nor a step, and have no stepwright decorator. */
@@ -213,7 +211,7 @@ export function refuseOthers(
   { name: className }: ClassSyntax,
   fields: readonly FieldSyntax[],
   members: readonly MemberSyntax[],
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): void {
   for (const field of fields) {
     const { name, place, isStatic } = field;

@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import { isPortableName, isValidName, NAME_RULES } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { Declarations, FaultyClass } from '../declarations.js';
@@ -17,8 +17,6 @@ export type MutableDeclarations = {
     | 'agents'
     | 'faulty']: Declarations[K][number][];
 };
-
-type Report = (diagnostic: Diagnostic) => void;
 
 /** Whether a class, or an argument for its callers, may have this name; reports it if not, or if some hosts refuse it. */
 export function checkName(

@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
@@ -27,10 +27,7 @@ export interface OwnDecorators {
 }
 
 /** Picks this package's decorators. Those of other libraries are left alone, whatever their names are. */
-export function ownDecorators(
-  decorators: readonly DecoratorSyntax[],
-  report: (diagnostic: Diagnostic) => void,
-): OwnDecorators {
+export function ownDecorators(decorators: readonly DecoratorSyntax[], report: Report): OwnDecorators {
   const results: OwnDecorator[] = [];
   const misspelt: DecoratorName[] = [];
   for (const syntax of decorators) {
@@ -74,7 +71,7 @@ export function readOptions(
   decorator: DecoratorSyntax,
   name: DecoratorName,
   owner: string,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): ReadOptions {
   const rules: OptionRules = optionRules[name];
   const [argument, extra] = decorator.args.map(withConstants);
@@ -102,7 +99,7 @@ export function readVerbOptions(
   object: ObjectSyntax,
   verb: string,
   rules: OptionRules,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): ReadOptions {
   const written = withConstants(object) as ObjectSyntax;
   const { values, syntax, faulty } = readObject({ owner: verb, report }, written, rules, '');
@@ -118,7 +115,7 @@ export function readVerbOptions(
 interface Reader {
   /** The decorator or verb. */
   readonly owner: string;
-  readonly report: (diagnostic: Diagnostic) => void;
+  readonly report: Report;
 }
 
 interface ReadObject {
@@ -383,7 +380,7 @@ export function readClasses(
   decorator: DecoratorName | 'delegate',
   option: string,
   syntax: ExpressionSyntax | undefined,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): readonly ExpressionSyntax[] | undefined {
   if (syntax === undefined) return undefined;
   if (syntax.kind !== 'array' || syntax.items.some((item) => item.spread)) {

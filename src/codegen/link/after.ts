@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
 import type { StepDeclaration, WorkflowDeclaration } from '../declarations.js';
 import { orderRules } from '../extract/options.js';
@@ -31,13 +31,13 @@ export class AfterOptions {
   readonly #idsByStep: ReadonlyMap<string, string>;
   readonly #ownIds: ReadonlySet<string>;
   readonly #args: ReadonlySet<string>;
-  readonly #report: (fault: Diagnostic) => void;
+  readonly #report: Report;
 
   constructor(
     workflow: WorkflowDeclaration,
     idsByStep: ReadonlyMap<string, string>,
     bindings: Bindings,
-    report: (fault: Diagnostic) => void,
+    report: Report,
   ) {
     this.#workflow = workflow;
     this.#bindings = bindings;

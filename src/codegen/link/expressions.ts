@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import { readKey } from '../../graph/expression/traversal.js';
 import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
@@ -474,12 +474,7 @@ function linkOf({ place, optional }: SyntaxOf<'property' | 'element'>): Pick<Get
 }
 
 /** `error.code`: what the fallback of `attempt` is given. */
-function lowerErrorField(
-  name: string,
-  place: SourceLocation,
-  at: Span,
-  report: (diagnostic: Diagnostic) => void,
-): Expr | undefined {
+function lowerErrorField(name: string, place: SourceLocation, at: Span, report: Report): Expr | undefined {
   if (ERROR_FIELDS.includes(name)) return field(name, at);
   report(diagnostic('SW3001', place, { name: `error.${name}`, suggestion: nearestName(name, ERROR_FIELDS) }));
   return undefined;

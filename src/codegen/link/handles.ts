@@ -1,4 +1,4 @@
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { FunctionRef } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
@@ -58,7 +58,7 @@ export interface Handles {
 /** Indexes the declarations. Classes are identified by the location of their name, since names may be equal. */
 export function handlesOf(
   declarations: Declarations,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
   response: Handles['response'] = () => undefined,
 ): Handles {
   const tools = indexByPlace(declarations.tools);
@@ -265,12 +265,12 @@ export function linkHints(declarations: Declarations): Phase<ReadonlyMap<ToolDec
 
 /** The functions that workflows name, over all of a registry. */
 export class Functions {
-  readonly #report: (diagnostic: Diagnostic) => void;
+  readonly #report: Report;
   readonly #handles = new Map<string, FunctionHandle>();
   /** By the name it is exported by, the modules of the functions that a workflow mentions. */
   readonly #modules = new Map<string, Set<string>>();
 
-  constructor(workflows: readonly WorkflowDeclaration[], report: (diagnostic: Diagnostic) => void) {
+  constructor(workflows: readonly WorkflowDeclaration[], report: Report) {
     this.#report = report;
     for (const workflow of workflows) {
       for (const symbol of functionsOf(workflow)) {
@@ -312,11 +312,7 @@ export class Functions {
 }
 
 /** Reports a function that calls a verb: verbs throw everywhere but in a workflow class, where codegen reads them. */
-export function callsVerb(
-  { name, verb }: FunctionSymbol,
-  at: SourceLocation,
-  report: (diagnostic: Diagnostic) => void,
-): boolean {
+export function callsVerb({ name, verb }: FunctionSymbol, at: SourceLocation, report: Report): boolean {
   if (verb === undefined) return false;
   const related = [{ message: `\`${verb.name}\` is called here`, place: verb.place }];
   report(diagnostic('SW2007', at, { name, verb: verb.name }, { related }));

@@ -1,7 +1,7 @@
 import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
 import { valueFault } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
@@ -21,7 +21,7 @@ import {
 import { unwrap } from '../verbs.js';
 
 /** An argument as an input of the graph; nothing where its type has no schema or a rule a fault, which is reported. */
-export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) => void): Input | undefined {
+export function linkInput(arg: ArgDeclaration, report: Report): Input | undefined {
   const { name, argument, place, options } = arg;
   const typed = options.itemType === undefined ? schemaOfArg(arg.type) : schemaOfList(arg.type);
   const unresolved = unresolvedType(arg.type);
@@ -61,7 +61,7 @@ function checkDefault(
   { type, options, optionSyntax, place }: ArgDeclaration,
   typed: JsonSchema,
   schema: JsonSchema,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): boolean {
   const fallback = options.default as Json | undefined;
   if (fallback === undefined) return true;
@@ -300,10 +300,7 @@ function narrowProperties(
 export type LinkedStates = ReadonlyMap<StateDeclaration, StateField>;
 
 /** Makes fields of state of classes. Reports types without a JSON form. */
-export function linkStates(
-  declarations: readonly StateDeclaration[],
-  report: (diagnostic: Diagnostic) => void,
-): LinkedStates {
+export function linkStates(declarations: readonly StateDeclaration[], report: Report): LinkedStates {
   const states = new Map<StateDeclaration, StateField>();
   for (const state of declarations) {
     const schema = schemaOfState(state, report);
@@ -314,10 +311,7 @@ export function linkStates(
   return states;
 }
 
-function schemaOfState(
-  { name, type, typePlace }: StateDeclaration,
-  report: (diagnostic: Diagnostic) => void,
-): JsonSchema | undefined {
+function schemaOfState({ name, type, typePlace }: StateDeclaration, report: Report): JsonSchema | undefined {
   const { schema, faults } = schemaOfValue(withoutUndefined(type));
   for (const fault of faults) {
     const problem = problemOf({ ...fault, path: fault.path.replace(/^input\./, '') });
@@ -331,7 +325,7 @@ function schemaOfState(
 function isInitialFitting(
   { initial, initialPlace, place }: StateDeclaration,
   schema: JsonSchema,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): boolean {
   const why = initial === undefined ? undefined : valueFault(schema, initial);
   if (why === undefined) return true;

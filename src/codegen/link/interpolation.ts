@@ -1,7 +1,7 @@
 import { lowerTemplate, type TemplatePosition } from '../../formats/jinja/lower.js';
 import { TemplateFault } from '../../formats/jinja/tokens.js';
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
 import { nearestName } from '../../graph/names.js';
@@ -51,7 +51,7 @@ function joined(parts: readonly (string | Expr)[]): readonly (string | Expr)[] {
 export function lowerGuidance(
   syntax: ExpressionSyntax,
   bindings: Bindings,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): Expr | undefined {
   const literal = unwrap(syntax);
   // The option's rule admits text only.

@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
 import {
@@ -112,7 +112,7 @@ class WorkflowLinker {
   readonly #workflow: WorkflowDeclaration;
   readonly #handles: Handles;
   readonly #functions: Functions;
-  readonly #report: (fault: Diagnostic) => void;
+  readonly #report: Report;
   readonly #bindings: WorkflowBindings;
   readonly #inputs: Input[] = [];
   readonly #nodes: Node[] = [];
@@ -135,7 +135,7 @@ class WorkflowLinker {
     handles: Handles,
     functions: Functions,
     states: LinkedStates,
-    report: (fault: Diagnostic) => void,
+    report: Report,
     formerNames: readonly string[],
   ) {
     this.#workflow = workflow;
@@ -405,10 +405,7 @@ interface Inferred {
  * Reports workflows that run each other where none of the steps on the way round says what it gives: what a workflow
  * gives would follow from itself.
  */
-function checkRecursion(
-  workflows: readonly LinkedWorkflow[],
-  report: (diagnostic: Diagnostic) => void,
-): void {
+function checkRecursion(workflows: readonly LinkedWorkflow[], report: Report): void {
   const byName = new Map(workflows.map((each) => [each.graph.name, each]));
   const edges = workflows.flatMap((from) => inferredFrom(from, byName));
   const visited = new Set<Inferred>();

@@ -1,6 +1,6 @@
 import type { StepOptions } from '../../decorators/workflow.js';
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { kinds, workOf } from '../../graph/kinds/kinds.js';
 import type { Node } from '../../graph/kinds/node.js';
@@ -46,7 +46,7 @@ const MEANT_FOR: Readonly<Record<keyof StepOptions, Meaning | 'every step'>> = {
 export function checkStepOptions(
   { name, optionSyntax }: StepDeclaration,
   nodes: readonly StepNode[],
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): void {
   for (const [option, meaning] of Object.entries(MEANT_FOR)) {
     if (meaning === 'every step') continue;
@@ -81,7 +81,7 @@ export interface VerbOptions {
 export function readOptionsOf(
   verb: VerbWithOptions,
   argument: ExpressionSyntax | undefined,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): VerbOptions | undefined {
   const object = argument && unwrap(argument);
   if (object === undefined || object.kind === 'undefined') return { values: {}, syntax: {} };
@@ -129,7 +129,7 @@ export interface CallOptionsRead extends Attempts {
 export function readCallOptions(
   verb: 'call' | 'run' | 'shell' | 'delegate',
   argument: ExpressionSyntax | undefined,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): CallOptionsRead | undefined {
   const reading = readOptionsOf(verb, argument, report);
   if (reading === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { TemplatePosition } from '../../formats/jinja/lower.js';
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/names.js';
@@ -21,7 +21,7 @@ export type Local = Binding | { readonly kind: 'error' };
 export interface ExpressionScope {
   readonly bindings: Bindings;
   readonly handles: Handles;
-  readonly report: (diagnostic: Diagnostic) => void;
+  readonly report: Report;
   /** The names that arrows around the expression bind. */
   readonly locals?: ReadonlyMap<string, Local>;
   /** Where Jinja templates of the expression are. Default: they are values. */
@@ -50,7 +50,7 @@ export interface StepScope {
   readonly bindings: Bindings;
   readonly handles: Handles;
   readonly functions: Functions;
-  readonly report: (diagnostic: Diagnostic) => void;
+  readonly report: Report;
   /** The names that arrows around this part bind. */
   readonly locals?: ReadonlyMap<string, Local>;
   /** The names of items and indices of the loops around this part. */
@@ -92,17 +92,13 @@ export class WorkflowBindings implements Bindings {
   readonly #places: ReadonlyMap<string, SourceLocation>;
   /** Fields of arguments by the names that callers know them by, which guidance may use. */
   readonly #fieldsByArgument: ReadonlyMap<string, string>;
-  readonly #report: (diagnostic: Diagnostic) => void;
+  readonly #report: Report;
   /** Fields that were renamed, by their former names. */
   readonly #renamed: ReadonlyMap<string, string>;
   #current = '';
 
   /** @param formerNames - of all fields, in their order, in an earlier run. */
-  constructor(
-    workflow: WorkflowDeclaration,
-    report: (diagnostic: Diagnostic) => void,
-    formerNames: readonly string[] = [],
-  ) {
+  constructor(workflow: WorkflowDeclaration, report: Report, formerNames: readonly string[] = []) {
     this.#renamed = renamedFields(formerNames, fieldNames(workflow));
     this.#places = new Map([...workflow.args, ...workflow.steps].map(({ name, place }) => [name, place]));
     this.#fieldsByArgument = new Map(
@@ -265,7 +261,7 @@ export function readArrow(
   syntax: ExpressionSyntax,
   taker: string,
   most: number,
-  report: (diagnostic: Diagnostic) => void,
+  report: Report,
 ): Arrow | undefined {
   const arrow = unwrap(syntax);
   const refuse = (at: ExpressionSyntax['place'], what: string, hint: string): undefined => {

@@ -48,6 +48,9 @@ export interface Diagnostic {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
+/** Takes a fault that a phase finds. */
+export type Report = (fault: Diagnostic) => void;
+
 /** A replacement of a part of a file. */
 export interface Edit {
   readonly span: Span;
