@@ -23,6 +23,8 @@ export interface OutputFile {
   /** Relative to the root, with `/`. */
   readonly file: string;
   readonly text: string;
+  /** Whether a text is an earlier form of the file. Default: what begins with the same line is one. */
+  readonly isOurs?: (present: string) => boolean;
 }
 
 /** How a file on disk compares with what codegen would write. `foreign`: codegen did not write it. */
@@ -117,15 +119,24 @@ function withLineFeeds(bytes: Buffer): string {
  */
 export function writeOutput(root: string, { file, text }: OutputFile): Diagnostic | undefined {
   const target = path.join(root, file);
-  const { temporary, release } = takeTemporaryName(target);
   try {
     mkdirSync(path.dirname(target), { recursive: true });
-    writeFileSync(temporary, text);
-    renameSync(temporary, target);
+    replaceFile(target, text);
     return undefined;
   } catch (error) {
-    removeIfPermitted(temporary);
     return diagnostic('SW9005', undefined, { file, reason: reasonOf(error, root) });
+  }
+}
+
+/** @throws Error where the file system refuses. */
+function replaceFile(target: string, text: string): void {
+  const { temporary, release } = takeTemporaryName(target);
+  try {
+    writeFileSync(temporary, text);
+    renameSync(temporary, target);
+  } catch (error) {
+    removeIfPermitted(temporary);
+    throw error;
   } finally {
     release();
   }
@@ -150,7 +161,7 @@ export function writeOutputs(root: string, outputs: readonly OutputFile[], check
   const outdated: OutputFile[] = [];
   for (const output of outputs) {
     const { file } = output;
-    const state = outputState(root, output);
+    const state = isOther(root, output) ? 'foreign' : outputState(root, output);
     switch (state) {
       case 'current':
         current.push(file);
@@ -175,6 +186,16 @@ export function writeOutputs(root: string, outputs: readonly OutputFile[], check
     else diagnostics.push(fault);
   }
   return { diagnostics, written, current };
+}
+
+/** Whether a file of another form has this name. */
+function isOther(root: string, { file, isOurs }: OutputFile): boolean {
+  if (isOurs === undefined) return false;
+  try {
+    return !isOurs(readFileSync(path.join(root, file), 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 function removeIfPermitted(file: string): void {
@@ -236,18 +257,10 @@ export function takeTemporaryName(target: string): { readonly temporary: string;
 
 /** Writes a file in one step, for a cache: where the file system refuses, the file remains as it is. */
 export function writeIfPermitted(target: string, text: string): void {
-  const { temporary, release } = takeTemporaryName(target);
   try {
-    writeFileSync(temporary, text);
-    renameSync(temporary, target);
+    replaceFile(target, text);
   } catch {
-    try {
-      rmSync(temporary, { force: true, recursive: true });
-    } catch {
-      // In a folder of another user nothing was written.
-    }
-  } finally {
-    release();
+    // A run without a cache is slower, and no worse.
   }
 }
 

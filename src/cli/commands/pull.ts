@@ -3,13 +3,8 @@ import path from 'node:path';
 import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
 import { checkServer, recordedSnapshot } from '../../codegen/upstream/check.js';
-import {
-  type PullRequest,
-  type PullResult,
-  pullServer,
-  upstreamFiles,
-  writePulled,
-} from '../../codegen/upstream/pull.js';
+import { type PullRequest, type PullResult, pullServer, upstreamFiles } from '../../codegen/upstream/pull.js';
+import { writeOutputs } from '../../codegen/writer.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
@@ -215,7 +210,7 @@ interface Write extends Pull {
 async function write(request: PullRequest, context: Write): Promise<boolean> {
   const { configured, upstream, record, allowsWrites } = context;
   const { servers, hasTypeScript, placeOf } = configured;
-  const isCurrent = show(request.name, await pullServer(request, hasTypeScript), context);
+  const isCurrent = show(request.name, pullServer(request, hasTypeScript), context);
   if (!record || request.server.record === undefined) return isCurrent;
   const recorded = await recordServer({
     ...{ ...request, upstream, placeOf, allowsWrites },
@@ -287,7 +282,7 @@ async function recordServer(request: RecordRequest): Promise<PullResult> {
   const { cassette } = recording;
   const { cassette: file } = upstreamFiles(name, server);
   const text = cassetteText(cassette);
-  const result = await writePulled(root, [{ file, text, isOurs: isCassette }]);
+  const result = writeOutputs(root, [{ file, text, isOurs: isCassette }], false);
   const notes = cassette.interactions.flatMap(failureNote);
   if (result.diagnostics.length > 0) return { ...result, notes };
   const fits = { root, file, name, toolLists: [listing.tools], planned };

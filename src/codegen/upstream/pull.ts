@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { UpstreamServer } from '../../runtime/upstream/config.js';
 import type { UpstreamListing } from '../../runtime/upstream/port.js';
 import {
@@ -12,7 +10,7 @@ import {
   snapshotText,
   type UpstreamSnapshot,
 } from '../../runtime/upstream/snapshot.js';
-import { foreignFile, type OutputFile, outputState, writeOutput } from '../writer.js';
+import { type OutputFile, type WrittenOutputs, writeOutputs } from '../writer.js';
 import { classesHeader, classesText, propertyName, usableTools } from './classes.js';
 
 /** What a server listed, to be recorded. */
@@ -25,13 +23,9 @@ export interface PullRequest {
   readonly listing: UpstreamListing;
 }
 
-/** Paths are relative to the root. */
-export interface PullResult {
-  readonly written: readonly string[];
-  readonly current: readonly string[];
+export interface PullResult extends WrittenOutputs {
   /** What the author should know about the tools, a sentence each. */
   readonly notes: readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** The files of a server: its classes, and beside them its snapshot, and doubles and recorded answers for tests. */
@@ -53,15 +47,12 @@ export function upstreamFiles(
  *
  * @param hasTypeScript whether classes and doubles are written.
  */
-export async function pullServer(
-  { root, name, server, listing }: PullRequest,
-  hasTypeScript: boolean,
-): Promise<PullResult> {
+export function pullServer({ root, name, server, listing }: PullRequest, hasTypeScript: boolean): PullResult {
   const files = upstreamFiles(name, server);
   const snapshot = snapshotOf(listing);
   const { visibility = 'workflow' } = server;
   const { text, notes } = classesText({ server: name, snapshot, visibility });
-  const outputs: PulledFile[] = [
+  const outputs: OutputFile[] = [
     {
       file: files.snapshot,
       text: snapshotText(snapshot),
@@ -72,47 +63,7 @@ export async function pullServer(
     const doubles = doublesText({ server: name, snapshot, classes: files.classes });
     outputs.push({ file: files.classes, text }, { file: files.doubles, text: doubles });
   }
-  return { ...(await writePulled(root, outputs)), notes };
-}
-
-export interface PulledFile extends OutputFile {
-  /** Whether `pull` has written a text. Default: it has written what begins with the same line. */
-  readonly isOurs?: (present: string) => boolean;
-}
-
-/** Writes files, each only if it changes; none where one of them is somebody else's. */
-export async function writePulled(
-  root: string,
-  outputs: readonly PulledFile[],
-): Promise<Omit<PullResult, 'notes'>> {
-  const written: string[] = [];
-  const current: string[] = [];
-  const outdated: OutputFile[] = [];
-  const diagnostics: Diagnostic[] = [];
-  for (const output of outputs) {
-    const { file } = output;
-    const state = outputState(root, output);
-    if (state === 'current') current.push(file);
-    else if (state === 'foreign' || isOther(root, output)) diagnostics.push(foreignFile(root, file));
-    else outdated.push(output);
-  }
-  if (diagnostics.length > 0) return { written, current, diagnostics };
-  for (const output of outdated) {
-    const fault = writeOutput(root, output);
-    if (fault === undefined) written.push(output.file);
-    else diagnostics.push(fault);
-  }
-  return { written, current, diagnostics };
-}
-
-/** Whether a file of another form has this name. */
-function isOther(root: string, { file, isOurs }: PulledFile): boolean {
-  if (isOurs === undefined) return false;
-  try {
-    return !isOurs(readFileSync(path.join(root, file), 'utf8'));
-  } catch {
-    return false;
-  }
+  return { ...writeOutputs(root, outputs, false), notes };
 }
 
 interface DoublesRequest {
