@@ -147,8 +147,7 @@ function guardsIn(plan: WorkflowPlan): Guards {
   const gates = gatesIn(plan, namesFor);
   const behind = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
   const isBehind = (planned: PlannedNode, gate: PlannedNode): boolean => {
-    const followers = getOrInsert(behind, gate, () => nodesBehind(gate));
-    return followers.has(planned);
+    return getOrInsert(behind, gate, () => nodesBehind(gate)).has(planned);
   };
 
   return {

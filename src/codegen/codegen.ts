@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { type SourcePatterns, sourceNames } from '../formats/source-record.js';
+import { relativePath, type SourcePatterns, sourceNames } from '../formats/source-record.js';
 import { parseJsonDocument } from '../formats/text/json-document.js';
 import { defined } from '../graph/defined.js';
 import {
@@ -337,8 +337,7 @@ function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeOptions)
   const document = parseJsonDocument(PACKAGE_FILE, text);
   const scripts = isJsonObject(document.value) ? document.value.scripts : undefined;
   if (document.faults.length > 0 || !isJsonObject(scripts)) return [];
-  const isDecorated = (file: string): boolean =>
-    decorated.has(path.relative(root, file).split(path.sep).join('/'));
+  const isDecorated = (file: string): boolean => decorated.has(relativePath(root, file));
   const isFile = (file: string): boolean => isDecorated(file) || statsOf(file)?.isFile() === true;
   return Object.entries(scripts).flatMap(([script, command]) => {
     if (typeof command !== 'string') return [];

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { unreadPnpFile } from '../formats/plug-n-play.js';
+import { relativePath } from '../formats/source-record.js';
 import type { JsonDocument } from '../formats/text/json-document.js';
 import { defined } from '../graph/defined.js';
 import {
@@ -114,7 +115,7 @@ export async function planCodegen(options: PlanOptions): Promise<Phase<CodegenPl
   const { root } = options;
   const unread = unreadPnpFile(root);
   if (unread !== undefined) {
-    const file = path.relative(root, unread).split(path.sep).join('/');
+    const file = relativePath(root, unread);
     return { value: undefined, diagnostics: [diagnostic('SW9018', undefined, { file })] };
   }
   const plan = await readPlan(options);

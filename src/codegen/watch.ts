@@ -1,7 +1,7 @@
 import { realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import { realPath } from '../formats/source-record.js';
+import { realPath, relativePath } from '../formats/source-record.js';
 import { type CodegenOptions, type CodegenResult, type ProjectRun, runProject } from './codegen.js';
 import { Inputs } from './incremental/inputs.js';
 import { CodegenSession, memoryOf } from './incremental/memory.js';
@@ -189,7 +189,7 @@ class Watcher implements CodegenWatcher {
       (error: unknown) => ({ error: error instanceof Error ? error : new Error(String(error)) }),
     );
     const milliseconds = performance.now() - start;
-    const changes = changed.map((file) => this.#relative(file)).sort();
+    const changes = changed.map((file) => relativePath(this.#root, file)).sort();
     if (!this.#isClosed) await onRun({ changes, ...outcome, milliseconds, states: inputs.paths });
     const result = 'result' in outcome ? outcome.result : undefined;
     result?.record();
@@ -236,9 +236,5 @@ class Watcher implements CodegenWatcher {
 
   #stateOf(file: string): string {
     return memoryOf(this.#session).states.of(file);
-  }
-
-  #relative(file: string): string {
-    return path.relative(this.#root, file).split(path.sep).join('/');
   }
 }

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { hostname } from 'node:os';
 import path, { basename, dirname, join } from 'node:path';
+import { relativePath } from '../formats/source-record.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
@@ -215,7 +216,7 @@ export function removeRemains(root: string, file: string): void {
 /** The cause in words; for rare causes, the system's message. */
 function reasonOf(error: unknown, root: string): string {
   const { code, path: at } = error as NodeJS.ErrnoException;
-  const where = at === undefined ? 'it' : `\`${path.relative(root, at).split(path.sep).join('/')}\``;
+  const where = at === undefined ? 'it' : `\`${relativePath(root, at)}\``;
   switch (code) {
     case 'EEXIST':
     case 'ENOTDIR':

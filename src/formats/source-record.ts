@@ -42,6 +42,11 @@ export function cacheFolderOf(root: string): string {
     : path.join(folder, sha256(realRoot).slice(0, 16));
 }
 
+/** The path of a file from a folder, with `/`. */
+export function relativePath(folder: string, file: string): string {
+  return path.relative(folder, file).split(path.sep).join('/');
+}
+
 /** A path without links; a part that does not exist stays as it is. */
 export function realPath(file: string): string {
   try {

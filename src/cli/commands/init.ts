@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageFile, packageVersion } from '../../formats/own-files.js';
+import { relativePath } from '../../formats/source-record.js';
 import { Misuse, optionCommand, texts } from '../command-line.js';
 import { openTerminal } from './terminal.js';
 
@@ -100,8 +101,7 @@ function packageSource(root: string): string {
     const lock = JSON.parse(readFileSync(path.join(modules, '.package-lock.json'), 'utf8'));
     const [, file] = /^file:(.*\.tgz)$/.exec(lock.packages['node_modules/stepwright'].resolved) ?? [];
     const tarball = path.resolve(path.dirname(modules), file ?? '');
-    if (file !== undefined && existsSync(tarball))
-      return `file:${path.relative(root, tarball).split(path.sep).join('/')}`;
+    if (file !== undefined && existsSync(tarball)) return `file:${relativePath(root, tarball)}`;
   } catch {
     // It was not installed by npm.
   }

@@ -211,7 +211,8 @@ function isOld(absolute: string): boolean {
   return Math.abs(Date.now() - Math.max(mtimeMs, ctimeMs)) > CLOCK_MS;
 }
 
-function signatureOf(absolute: string): string | undefined {
+/** Differs after each change of a file that its clock shows; nothing where there is none. */
+export function signatureOf(absolute: string): string | undefined {
   const stats = statsOf(absolute);
   if (stats === undefined) return undefined;
   const { mtimeMs, ctimeMs, size, ino } = stats;

@@ -19,8 +19,7 @@ export class SessionMemory {
    */
   memoOf(file: MemoFile | undefined, isShared: boolean): Memo {
     const id = JSON.stringify([file?.folder, file?.name, file?.key]);
-    const memo = getOrInsert(this.#memos, id, () => new Memo(file, this.#isLasting || isShared));
-    return memo;
+    return getOrInsert(this.#memos, id, () => new Memo(file, this.#isLasting || isShared));
   }
 }
 
@@ -30,8 +29,7 @@ const memories = new WeakMap<CodegenSession, SessionMemory>();
 /** @param session - default: one that ends with the run. */
 export function memoryOf(session?: CodegenSession): SessionMemory {
   if (session === undefined) return new SessionMemory(false);
-  const memory = getOrInsert(memories, session, () => new SessionMemory(true));
-  return memory;
+  return getOrInsert(memories, session, () => new SessionMemory(true));
 }
 
 /**

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { isFromSource, packageFile } from '../../formats/own-files.js';
 import {
   readSourceRecord,
+  relativePath,
   type SourcePatterns,
   type SourceRecord,
   sourceRecordName,
@@ -107,7 +108,7 @@ export function keepSources(
     .filter(([, state]) => state.startsWith('file '))
     // A file that was changed during the run has no hash that it could have when a server starts.
     .map(([each]): [string, string] => [
-      path.relative(root, each).split(path.sep).join('/'),
+      relativePath(root, each),
       inputs.textHashOf(each, isCurrent) ?? 'changed',
     ])
     .sort(([a], [b]) => (a < b ? -1 : 1));

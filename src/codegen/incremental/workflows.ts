@@ -152,8 +152,7 @@ export class MarkedEnvironment {
 
   /** @param use - a kind and a name. */
   markOf(use: string): string {
-    const mark = getOrInsert(this.#marks, use, () => this.#find(use));
-    return mark;
+    return getOrInsert(this.#marks, use, () => this.#find(use));
   }
 
   #find(use: string): string {
@@ -206,6 +205,5 @@ function observe<V>(
 const graphMarks = new WeakMap<Graph, string>();
 
 function markOfGraph(graph: Graph): string {
-  const mark = getOrInsert(graphMarks, graph, () => sha256(canonicalGraph(graph)));
-  return mark;
+  return getOrInsert(graphMarks, graph, () => sha256(canonicalGraph(graph)));
 }

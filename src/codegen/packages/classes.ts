@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { REGISTRY_VERSION } from '../../decorators/metadata.js';
+import { relativePath } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
@@ -125,13 +126,12 @@ const ofWorkflows = new WeakMap<WorkflowDeclaration, readonly Named[]>();
 
 function namedByWorkflow(workflow: WorkflowDeclaration): readonly Named[] {
   const { instructions, needsState, args, steps } = workflow;
-  const results = getOrInsert(ofWorkflows, workflow, () =>
+  return getOrInsert(ofWorkflows, workflow, () =>
     [
       ...[...instructions, ...needsState, ...args.flatMap(optionsOf)],
       ...steps.flatMap((step) => [step.initializer, ...step.resources, ...optionsOf(step)]),
     ].flatMap(packageNamesIn),
   );
-  return results;
 }
 
 function optionsOf({
@@ -228,7 +228,7 @@ class Packages {
     const { root, inputs } = this.#surroundings;
     const absolute = path.join(folder, MANIFEST_FILE);
     inputs?.see(absolute);
-    const file = path.relative(root, absolute).split(path.sep).join('/');
+    const file = relativePath(root, absolute);
     const damaged = (problem: string): Unusable => ({
       report: (at) => diagnostic('SW6031', at, { package: name, file, problem }),
     });

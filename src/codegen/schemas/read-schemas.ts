@@ -3,6 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
 import { readPattern } from '../../formats/json-schema/regular-expression.js';
+import { relativePath } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { compareText } from '../../graph/names.js';
@@ -346,7 +347,7 @@ export async function readContent(
     return unreadable(
       'it is not text or too large to be embedded, and is outside the package of the registry',
     );
-  const file = relative(packageRoot, path).split(sep).join('/');
+  const file = relativePath(packageRoot, path);
   return { kind: 'file', file, isText: text !== undefined };
 }
 

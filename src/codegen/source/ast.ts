@@ -1,7 +1,7 @@
-import path from 'node:path';
+import { relativePath } from '../../formats/source-record.js';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import { getOrInsert } from '../../graph/maps.js';
-import type { SourceLocation } from '../../graph/source-location.js';
+import type { SourceLocation, Span } from '../../graph/source-location.js';
 import type { VerbCall } from '../syntax.js';
 import type { Names } from './names.js';
 import type { Compiler, Modules } from './program.js';
@@ -41,7 +41,7 @@ export interface HostContext {
 /** The path in places: relative to the root, with `/`. */
 export function relativeFile(context: HostContext, fileName: string): string {
   const { files } = context.known;
-  return getOrInsert(files, fileName, () => path.relative(context.root, fileName).split(path.sep).join('/'));
+  return getOrInsert(files, fileName, () => relativePath(context.root, fileName));
 }
 
 /** Whether a file is a source file under the root and outside `node_modules`. */
@@ -63,38 +63,13 @@ export function placeBetween(
   start: number,
   end: number,
 ): SourceLocation {
-  if (nearest.source !== source) nearest = { source, starts: source.getLineStarts(), line: 0 };
-  const { starts } = nearest;
-  const from = lineAt(source, start, nearest.line);
-  const to = lineAt(source, end, from);
-  nearest.line = from;
-  const column = (line: number, position: number): number => position - (starts[line] as number) + 1;
-  return {
-    file: relativeFile(context, source.fileName),
-    span: [from + 1, column(from, start), to + 1, column(to, end)],
-  };
+  return { file: relativeFile(context, source.fileName), span: spanOf(source, start, end) };
 }
 
-/** The line that was asked for last: the next one is mostly the same, or near it. */
-let nearest: { readonly source?: ts.SourceFile; readonly starts: readonly number[]; line: number } = {
-  ...{ starts: [], line: 0 },
-};
-
-/** How many lines are looked at one by one. */
-const NEAR_LINES = 16;
-
-/** @param near - the index of a line; the search begins there. */
-function lineAt(source: ts.SourceFile, position: number, near: number): number {
-  const starts = source.getLineStarts();
-  const first = Math.max(0, near - NEAR_LINES);
-  const last = Math.min(starts.length - 1, near + NEAR_LINES);
-  const isNear =
-    position >= (starts[first] as number) && position < (starts[last + 1] ?? Number.POSITIVE_INFINITY);
-  if (!isNear) return source.getLineAndCharacterOfPosition(position).line;
-  let line = near;
-  while ((starts[line] as number) > position) line -= 1;
-  while (line < last && (starts[line + 1] as number) <= position) line += 1;
-  return line;
+export function spanOf(source: ts.SourceFile, start: number, end: number): Span {
+  const from = source.getLineAndCharacterOfPosition(start);
+  const to = source.getLineAndCharacterOfPosition(end);
+  return [from.line + 1, from.character + 1, to.line + 1, to.character + 1];
 }
 
 /** Maximum depth of syntax: the compiler and its readers recurse, and deeper syntax overflows the stack. */

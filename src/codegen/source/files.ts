@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { relativePath } from '../../formats/source-record.js';
 import type { Span } from '../../graph/source-location.js';
 import { type Inputs, NOTHING } from '../incremental/inputs.js';
 import { sha256 } from '../incremental/memo.js';
 import type { SourceFileSyntax } from '../syntax.js';
-import { findDeepSyntax, MAX_SYNTAX_DEPTH, type TextRange } from './ast.js';
+import { findDeepSyntax, MAX_SYNTAX_DEPTH, spanOf, type TextRange } from './ast.js';
 import { compilerPath } from './program.js';
 import { ts } from './typescript.mjs';
 
@@ -100,7 +101,7 @@ export class ProjectFiles {
     this.#options = options;
     // Each file is asked for by each file that imports it.
     this.absolute = remembered((file) => path.resolve(root, file));
-    this.relative = remembered((file) => path.relative(root, file).split(path.sep).join('/'));
+    this.relative = remembered((file) => relativePath(root, file));
     this.isOwn = remembered((file) => isOwnSource(root, file));
     this.overlay = new Map([...options.overlay].map(([file, text]) => [this.absolute(file), text]));
   }
@@ -191,11 +192,8 @@ function isOwnSource(root: string, file: string): boolean {
 function tooDeep(file: string, text: string, { start, end }: TextRange): SourceFileSyntax {
   const source = ts.createSourceFile(file, '', ts.ScriptTarget.Latest);
   source.text = text;
-  const from = source.getLineAndCharacterOfPosition(start);
-  const to = source.getLineAndCharacterOfPosition(end);
-  const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
-  const fault = { message: 'it is nested too deeply', place: { file, span }, maxDepth: MAX_SYNTAX_DEPTH };
-  return { file, classes: [], cycles: [], handles: [], instances: [], faults: [fault] };
+  const place = { file, span: spanOf(source, start, end) };
+  return withoutContent(file, { message: 'it is nested too deeply', place, maxDepth: MAX_SYNTAX_DEPTH });
 }
 
 function unreadable(file: string, reading: Exclude<FileText, { kind: 'text' }>): SourceFileSyntax {
@@ -203,14 +201,11 @@ function unreadable(file: string, reading: Exclude<FileText, { kind: 'text' }>):
     reading.kind === 'notUtf8'
       ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: reading.span } }
       : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
-  return {
-    file,
-    classes: [],
-    cycles: [],
-    handles: [],
-    instances: [],
-    faults: [{ ...fault, isUnreadable: true }],
-  };
+  return withoutContent(file, { ...fault, isUnreadable: true });
+}
+
+function withoutContent(file: string, fault: SourceFileSyntax['faults'][number]): SourceFileSyntax {
+  return { file, classes: [], cycles: [], handles: [], instances: [], faults: [fault] };
 }
 
 function remembered<V>(find: (file: string) => V): (file: string) => V {

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isPlugAndPlay, linkedFolder, linkedNames, realFolder } from '../../formats/plug-n-play.js';
 import { getOrInsert } from '../../graph/maps.js';
-import { type Inputs, statsOf } from '../incremental/inputs.js';
+import { type Inputs, signatureOf } from '../incremental/inputs.js';
 import { libraryText, ts } from './typescript.mjs';
 
 /** The file system of the compiler. Reads are recorded in `inputs`. */
@@ -90,7 +90,7 @@ export function createProgram(
   const read = (file: string): ts.SourceFile | undefined => {
     if (!isOwn(file)) {
       if (!file.startsWith(LIBRARIES)) inputs?.see(file);
-      return shared.get(file);
+      return shared(file);
     }
     const text = system.readFile(file);
     return text === undefined ? undefined : parse(file, text);
@@ -115,11 +115,8 @@ function foldersOf(file: string): string[] {
   return folder === file ? [] : [folder, ...foldersOf(folder)];
 }
 
-/** Files that are parsed and bound once in this process, for programs of the same options. */
-interface SharedFiles {
-  /** Nothing for a file that cannot be read. */
-  get(file: string): ts.SourceFile | undefined;
-}
+/** Finds files that are parsed and bound once in this process, for programs of the same options. */
+type SharedFiles = (file: string) => ts.SourceFile | undefined;
 
 const existing = new Map<string, SharedFiles>();
 
@@ -127,31 +124,21 @@ const existing = new Map<string, SharedFiles>();
 function sharedFiles(options: ts.CompilerOptions): SharedFiles {
   const flags = Object.entries(options).filter(([, value]) => /^(?:number|boolean)$/.test(typeof value));
   const key = JSON.stringify(flags.sort());
-  const files = getOrInsert(existing, key, () => openFiles(Object.fromEntries(flags)));
-  return files;
+  return getOrInsert(existing, key, () => openFiles(Object.fromEntries(flags)));
 }
 
-function openFiles(options: ts.CompilerOptions): SharedFiles {
+function openFiles({ target = ts.ScriptTarget.Latest }: ts.CompilerOptions): SharedFiles {
   const files = new Map<string, { readonly state: string; readonly source: ts.SourceFile | undefined }>();
-  return {
-    get(file) {
-      const state = stateOf(file);
-      const cached = files.get(file);
-      if (cached?.state === state) return cached.source;
-      const text = file.startsWith(LIBRARIES)
-        ? libraryText(path.posix.basename(file))
-        : ts.sys.readFile(file);
-      const target = options.target ?? ts.ScriptTarget.Latest;
-      const source = text === undefined ? undefined : ts.createSourceFile(file, text, target);
-      files.set(file, { state, source });
-      return source;
-    },
+  return (file) => {
+    const state = signatureOf(file) ?? 'nothing';
+    const cached = files.get(file);
+    if (cached?.state === state) return cached.source;
+    const isLibrary = file.startsWith(LIBRARIES);
+    const text = isLibrary ? libraryText(path.posix.basename(file)) : ts.sys.readFile(file);
+    const source = text === undefined ? undefined : ts.createSourceFile(file, text, target);
+    files.set(file, { state, source });
+    return source;
   };
-}
-
-function stateOf(file: string): string {
-  const stats = statsOf(file);
-  return stats === undefined ? 'nothing' : `${stats.mtimeMs} ${stats.ctimeMs} ${stats.size}`;
 }
 
 /** The parts of the compiler's file system through which it finds packages. */
@@ -179,7 +166,7 @@ function withLinkedPackages<System extends PackageSystem>(system: System): Syste
   const follow = (file: string): string => {
     const { owner, name, inside } = linkIn(file) ?? {};
     const folder = owner === undefined || name === undefined ? undefined : linkOf(owner, name);
-    return folder === undefined ? file : toCompiler(folder) + inside;
+    return folder === undefined ? file : compilerPath(folder) + inside;
   };
   return {
     ...system,
@@ -192,7 +179,7 @@ function withLinkedPackages<System extends PackageSystem>(system: System): Syste
     },
     realpath: (file: string) => {
       const followed = follow(file);
-      return toCompiler(realFolder(system.realpath?.(followed) ?? followed));
+      return compilerPath(realFolder(system.realpath?.(followed) ?? followed));
     },
   };
 }
@@ -214,8 +201,6 @@ function linksIn(folder: string): string[] {
   if (scope === undefined) return [...names];
   return names.filter((name) => name.startsWith(`${scope}/`)).map((name) => name.slice(scope.length + 1));
 }
-
-const toCompiler = (file: string): string => file.split(path.sep).join('/');
 
 interface ModulesOptions {
   readonly options: ts.CompilerOptions;

@@ -1,9 +1,11 @@
 import path from 'node:path';
+import { relativePath } from '../../formats/source-record.js';
 import { parseJsonDocument } from '../../formats/text/json-document.js';
 import { compareText } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { Inputs } from '../incremental/inputs.js';
 import type { LoaderSettings } from '../schemas/loader/compile.js';
+import { spanOf } from './ast.js';
 import { systemFor } from './program.js';
 import { ts } from './typescript.mjs';
 
@@ -42,7 +44,7 @@ export function readTsconfig(root: string, file: string, inputs?: Inputs): Tscon
   if (!system.fileExists(location)) return undefined;
   const { projects, faults } = readProjects(location, system, root);
   const { options, conflicts } = combine(sourcesFirst(projects, system), root);
-  const files = projects.flatMap(({ parsed }) => parsed.fileNames.map((name) => relativeTo(root, name)));
+  const files = projects.flatMap(({ parsed }) => parsed.fileNames.map((name) => relativePath(root, name)));
   return {
     files: [...new Set(files)].sort(compareText),
     patterns: projects.flatMap(({ parsed }) => patternsOf(parsed, root)),
@@ -72,7 +74,7 @@ export function readCompilerOptions(file: string, inputs?: Inputs): ts.CompilerO
 
 function patternsOf({ wildcardDirectories = {} }: ts.ParsedCommandLine, root: string): readonly string[] {
   return Object.entries(wildcardDirectories).map(([folder, flags]) =>
-    path.posix.join(relativeTo(root, folder), flags === ts.WatchDirectoryFlags.Recursive ? '**/*' : '*'),
+    path.posix.join(relativePath(root, folder), flags === ts.WatchDirectoryFlags.Recursive ? '**/*' : '*'),
   );
 }
 
@@ -132,8 +134,8 @@ function readProjects(
   const reading = references.map((reference, index) => {
     const file = ts.resolveProjectReferencePath(reference);
     if (host.fileExists(file)) return readProjects(file, host, root, visited);
-    const { placeOf } = parseJsonDocument(relativeTo(root, location), source.text);
-    const message = `there is no file \`${relativeTo(root, file)}\``;
+    const { placeOf } = parseJsonDocument(relativePath(root, location), source.text);
+    const message = `there is no file \`${relativePath(root, file)}\``;
     return { projects: [], faults: [{ message, place: placeOf(`/references/${index}/path`) }] };
   });
   return {
@@ -154,10 +156,10 @@ function hasNoFiles({ raw }: ts.ParsedCommandLine): boolean {
 function faultOf({ messageText, file, start = 0, length = 0 }: ts.Diagnostic, root: string): TsconfigFault {
   const message = ts.flattenDiagnosticMessageText(messageText, ' ');
   if (file === undefined) return { message };
-  const from = file.getLineAndCharacterOfPosition(start);
-  const to = file.getLineAndCharacterOfPosition(start + length);
-  const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
-  return { message, place: { file: relativeTo(root, file.fileName), span } };
+  return {
+    message,
+    place: { file: relativePath(root, file.fileName), span: spanOf(file, start, start + length) },
+  };
 }
 
 interface Combined {
@@ -173,7 +175,7 @@ function combine([first, ...others]: readonly SolutionProject[], root: string): 
   const paths: Record<string, string[]> = absolutePaths(options);
   const conflicts: TsconfigFault[] = [];
   const conflict = (setting: string, { file }: ParsedTsconfig): void => {
-    const [one, other] = [relativeTo(root, first.file), relativeTo(root, file)];
+    const [one, other] = [relativePath(root, first.file), relativePath(root, file)];
     const message = `\`${setting}\` of \`${other}\` differs from that of \`${one}\`: name one of them as \`tsconfig\` in the configuration`;
     conflicts.push({ message, place: { file: other, span: [1, 1, 1, 2] } });
   };
@@ -203,9 +205,9 @@ function absolutePaths(options: ts.CompilerOptions): Record<string, string[]> {
 
 function buildOf({ outDir, declarationDir, rootDir }: ts.CompilerOptions, root: string): Tsconfig['build'] {
   const outDirs = [outDir, declarationDir].flatMap((each) =>
-    each === undefined ? [] : relativeTo(root, each),
+    each === undefined ? [] : relativePath(root, each),
   );
-  return { outDirs, ...(rootDir === undefined ? {} : { rootDir: relativeTo(root, rootDir) }) };
+  return { outDirs, ...(rootDir === undefined ? {} : { rootDir: relativePath(root, rootDir) }) };
 }
 
 function loaderSettings(options: ts.CompilerOptions): LoaderSettings {
@@ -217,8 +219,4 @@ function loaderSettings(options: ts.CompilerOptions): LoaderSettings {
     ...(Object.keys(paths).length === 0 ? {} : { paths }),
     ...(conditions.length === 0 ? {} : { conditions }),
   };
-}
-
-function relativeTo(root: string, file: string): string {
-  return path.relative(root, file).split(path.sep).join('/');
 }
