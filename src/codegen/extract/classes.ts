@@ -1,16 +1,14 @@
 import type { ListedOptions } from '../../decorators/decorate.js';
-import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
-import type { Json } from '../../graph/json.js';
-import type { StateField, ToolTask } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
+import { contradictedHint } from '../../graph/tool-safety.js';
 import { parseUriTemplate, uriFault, variableNames } from '../../graph/uri.js';
 import type {
   AgentDeclaration,
   ClassHandle,
+  FaultyClass,
   HintsDeclaration,
   PromptDeclaration,
   ResourceDeclaration,
@@ -22,6 +20,7 @@ import type { ClassSyntax, DecoratorSyntax, ExpressionSyntax, MethodFault, Metho
 import { unwrap } from '../verbs.js';
 import { inherits, readFields, refuseOthers } from './fields.js';
 import { checkName, UNNAMED } from './names.js';
+import type { DecoratorName } from './options.js';
 import {
   classHandle,
   placeOfOption,
@@ -40,40 +39,52 @@ export interface DecoratedClass {
   readonly report: Report;
 }
 
+/** The options of a class, and what every declaration has. */
+function readNamed<K extends string>(
+  { syntax, handle, decorator, report }: DecoratedClass,
+  type: DecoratorName,
+  kind: FaultyClass['kind'],
+  texts: readonly K[] = [],
+) {
+  const options = readOptions(decorator, type, syntax.name, report);
+  const { name, ...others } = textOptions<K | 'name'>(options, ['name', ...texts]);
+  const namePlace = placeOfOption(options, 'name', decorator.place);
+  const isNamed = name !== undefined && checkName(kind, name, namePlace, report);
+  return {
+    options,
+    /** As written, also where it may not be used. */
+    name: name ?? syntax.name,
+    texts: others as { readonly [P in K]?: string },
+    named: { ...handle, name: isNamed ? name : UNNAMED, namePlace },
+  };
+}
+
 /** Reads a class under @Tool. Faulty parts are reported, and left out or replaced. */
 export function readTool(decorated: DecoratedClass): ToolDeclaration {
-  const { syntax, handle, decorator, report } = decorated;
-  const options = readOptions(decorator, 'Tool', syntax.name, report);
-  const { name, title, description } = textOptions(options, ['name', 'title', 'description']);
-  const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name !== undefined && checkName('tool', name, namePlace, report);
+  const { syntax, decorator, report } = decorated;
+  const { options, name, texts, named } = readNamed(decorated, 'Tool', 'tool', ['title', 'description']);
+  const { title, description = '' } = texts;
   const executes = calledMethods(decorated, 'execute');
   if (!hasMethod(decorated, 'execute')) report(withoutMethod(syntax, 'execute', 'execute(input, context)'));
   const execute = executes.at(-1);
   const parameter = execute?.parameters[0];
   const hints = readHints(options, report);
-  const effects = readEffects(options);
-  const contradicted = contradictedHint(effects);
-  if (contradicted !== undefined && effects.retrySafety !== undefined) {
-    const params = { tool: name ?? syntax.name, safety: effects.retrySafety, ...contradicted };
+  // The rules of these options admit nothing else.
+  const { annotations, retrySafety, visibility, listedSchema, scopes, task, upstream } =
+    options.values as Partial<ToolDeclaration>;
+  const contradicted = contradictedHint({ annotations, retrySafety });
+  if (contradicted !== undefined && retrySafety !== undefined) {
+    const params = { tool: name, safety: retrySafety, ...contradicted };
     report(diagnostic('SW1032', placeOfOption(options, 'retrySafety', decorator.place), params));
   }
   refuseTwoSchemas(options, report);
   const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
   return {
-    ...handle,
-    name: isNamed ? name : UNNAMED,
-    namePlace,
-    description: description ?? '',
-    ...defined({ title }),
-    ...effects,
-    ...('visibility' in options.values ? { visibility: options.values.visibility as ToolVisibility } : {}),
-    ...('listedSchema' in options.values ? { listedSchema: 'flat' as const } : {}),
-    ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
-    ...('task' in options.values ? { task: options.values.task as ToolTask } : {}),
+    ...named,
+    description,
+    ...defined({ title, annotations, retrySafety, visibility, listedSchema, scopes, task }),
     ...listedOf(options),
-    ...defined({ hints }),
-    ...('upstream' in options.values ? { upstream: options.values.upstream as UpstreamOption } : {}),
+    ...defined({ hints, upstream }),
     ...secretsOf(options),
     ...defined({ needsState }),
     hasInputSchema: 'input' in options.syntax || 'inputSchema' in options.syntax,
@@ -116,14 +127,6 @@ const OPTIONS_OF_CLASSES: ReadonlySet<string> = new Set(['hints', 'needsState'])
 function listedOf({ values }: ReadOptions): ListedOptions {
   const { icons, meta } = values as ListedOptions;
   return { ...defined({ icons, meta }) };
-}
-
-/** The tool's declared effects; the rules of these options admit nothing else. */
-function readEffects({ values }: ReadOptions): Pick<ToolDeclaration, 'annotations' | 'retrySafety'> {
-  return {
-    ...('annotations' in values ? { annotations: values.annotations as ToolAnnotations } : {}),
-    ...('retrySafety' in values ? { retrySafety: values.retrySafety as RetrySafety } : {}),
-  };
 }
 
 /** The names of the option `secret`, and where each of them is written. */
@@ -180,32 +183,22 @@ function readReferences(
 
 /** Reads a class under @Resource; nothing without an address. Other faulty parts are reported and left out. */
 export function readResource(decorated: DecoratedClass): ResourceDeclaration | undefined {
-  const { syntax, handle, decorator, report } = decorated;
-  const options = readOptions(decorator, 'Resource', syntax.name, report);
-  const { name, title, description, mimeType, file } = textOptions(options, [
-    'name',
-    'title',
-    'description',
-    'mimeType',
-    'file',
-  ]);
-  const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name !== undefined && checkName('resource', name, namePlace, report);
+  const textNames = ['title', 'description', 'mimeType', 'file'] as const;
+  const { options, name, texts, named } = readNamed(decorated, 'Resource', 'resource', textNames);
+  const { title, description, mimeType, file } = texts;
   const address = readAddress(decorated);
   if (address === undefined) return undefined;
   checkContent(decorated, options, address);
   return {
-    ...handle,
-    name: isNamed ? name : UNNAMED,
-    namePlace,
+    ...named,
     ...address,
     ...defined({ title, description, mimeType }),
     ...listedOf(options),
-    ...dotSegmentsOf(options, name ?? syntax.name, address, report),
+    ...dotSegmentsOf(options, name, address, decorated.report),
     ...literalOptionsOf(decorated, options),
     ...(file === undefined
       ? {}
-      : { contentFile: file, contentFilePlace: placeOfOption(options, 'file', namePlace) }),
+      : { contentFile: file, contentFilePlace: placeOfOption(options, 'file', named.namePlace) }),
   };
 }
 
@@ -315,11 +308,8 @@ function checkTemplate(template: string, uriPlace: SourceLocation, report: Repor
 
 /** Reads a class under @Workflow. Faulty parts are reported, and left out or replaced. */
 export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
-  const { syntax, handle, decorator, report } = decorated;
-  const options = readOptions(decorator, 'Workflow', syntax.name, report);
-  const { name } = textOptions(options, ['name']);
-  const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name !== undefined && checkName('workflow', name, namePlace, report);
+  const { syntax, report } = decorated;
+  const { options, name, named } = readNamed(decorated, 'Workflow', 'workflow');
   if (syntax.base !== undefined) report(inherits(syntax, syntax.base, 'workflow'));
   const instructions = readClasses('Workflow', 'instructions', options.syntax.instructions, report);
   const needsState = readClasses('Workflow', 'needsState', options.syntax.needsState, report);
@@ -327,12 +317,10 @@ export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
   refuseOthers(syntax, plainFields, plainMembers, report);
   const mayHaveSteps = fields.faultyFields.length > 0 || plainFields.length > 0 || syntax.base !== undefined;
   if (fields.steps.length === 0 && !mayHaveSteps) {
-    report(diagnostic('SW1009', syntax.place, { workflow: name ?? syntax.name }));
+    report(diagnostic('SW1009', syntax.place, { workflow: name }));
   }
   return {
-    ...handle,
-    name: isNamed ? name : UNNAMED,
-    namePlace,
+    ...named,
     options: {
       ...options.values,
       ...(instructions === undefined ? {} : { instructions: instructions.map(classHandle) }),
@@ -352,11 +340,9 @@ export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
 
 /** Reads a class under @Prompt. Faulty parts are reported, and left out or replaced. */
 export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
-  const { syntax, handle, decorator, report } = decorated;
-  const options = readOptions(decorator, 'Prompt', syntax.name, report);
-  const { name, title, description } = textOptions(options, ['name', 'title', 'description']);
-  const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name !== undefined && checkName('prompt', name, namePlace, report);
+  const { syntax, report } = decorated;
+  const { options, texts, named } = readNamed(decorated, 'Prompt', 'prompt', ['title', 'description']);
+  const { title, description = '' } = texts;
   const { args, steps } = readFields(syntax, report);
   for (const { place, decorated, isFaulty } of steps) {
     const hint = 'a prompt renders messages: what is to be run is a @Workflow';
@@ -369,11 +355,9 @@ export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
   if (!hasMethod(decorated, 'render'))
     report(withoutMethod(syntax, 'render', 'render(args, context)', 'the messages'));
   return {
-    ...handle,
-    name: isNamed ? name : UNNAMED,
-    namePlace,
+    ...named,
     ...defined({ title }),
-    description: description ?? '',
+    description,
     ...listedOf(options),
     options: options.values,
     args,
@@ -381,48 +365,33 @@ export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
 }
 
 /** Reads a class under @State; nothing when it has no `value`. Other faulty parts are reported and left out. */
-export function readState({
-  syntax,
-  handle,
-  decorator,
-  report,
-}: DecoratedClass): StateDeclaration | undefined {
-  const options = readOptions(decorator, 'State', syntax.name, report);
-  const { name } = textOptions(options, ['name']);
-  const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name !== undefined && checkName('state', name, namePlace, report);
+export function readState(decorated: DecoratedClass): StateDeclaration | undefined {
+  const { syntax, report } = decorated;
+  const { options, name, named } = readNamed(decorated, 'State', 'state');
   const value = syntax.fields.find((field) => field.name === 'value' && !field.isStatic);
   if (value === undefined) {
     const problem = 'the class has no field `value`, whose type says what is kept';
     const hint = 'add one: `value!: string`';
-    report(diagnostic('SW1025', syntax.place, { state: name ?? syntax.name, problem }, { hint }));
+    report(diagnostic('SW1025', syntax.place, { state: name, problem }, { hint }));
+    return undefined;
   }
-  if (value === undefined) return undefined;
+  // The rules of these options admit literals alone.
+  const { scope, initial } = options.values as Partial<StateDeclaration>;
+  const initialPlace = placeOfOption(options, 'initial', named.namePlace);
   return {
-    ...handle,
-    name: isNamed ? name : UNNAMED,
-    namePlace,
-    // The rules of these options admit literals alone.
-    ...('scope' in options.values ? { scope: options.values.scope as StateField['scope'] } : {}),
-    ...('initial' in options.values && options.values.initial !== undefined
-      ? {
-          initial: options.values.initial as Json,
-          initialPlace: placeOfOption(options, 'initial', namePlace),
-        }
-      : {}),
+    ...named,
+    ...defined({ scope }),
+    ...(initial === undefined ? {} : { initial, initialPlace }),
     type: value.type ?? { kind: 'unknown' },
     typePlace: value.place,
   };
 }
 
 /** Reads a class under @Agent. Faulty parts are reported and left out. */
-export function readAgent({ syntax, handle, decorator, report }: DecoratedClass): AgentDeclaration {
-  const options = readOptions(decorator, 'Agent', syntax.name, report);
-  const { name } = textOptions(options, ['name']);
-  const namePlace = placeOfOption(options, 'name', decorator.place);
-  const isNamed = name !== undefined && checkName('agent', name, namePlace, report);
-  const reply = syntax.fields.find((field) => field.name === 'reply' && !field.isStatic)?.type;
-  return { ...handle, name: isNamed ? name : UNNAMED, namePlace, ...defined({ reply }) };
+export function readAgent(decorated: DecoratedClass): AgentDeclaration {
+  const { named } = readNamed(decorated, 'Agent', 'agent');
+  const reply = decorated.syntax.fields.find((field) => field.name === 'reply' && !field.isStatic)?.type;
+  return { ...named, ...defined({ reply }) };
 }
 
 /** What is written instead of what cannot be called, by its fault. */

@@ -14,9 +14,9 @@ import { allPartsOf, factsOf, outcomeVerbs, symbolOf, unwrap, verbOf } from '../
 import { checkField, checkId, checkName } from './names.js';
 import {
   classHandle,
+  NO_OPTIONS,
   ownDecorators,
   placeOfOption,
-  type ReadOptions,
   readClasses,
   readOptions,
   textOptions,
@@ -118,8 +118,6 @@ function roleOf(field: FieldSyntax, report: Report): Role {
   if (verbs.some((verb) => verb !== 'done')) report(diagnostic('SW1007', field.place, { field: field.name }));
   return { kind: 'step' };
 }
-
-const NO_OPTIONS: ReadOptions = { values: {}, syntax: {}, complete: true };
 
 function readStep(
   field: FieldSyntax,

@@ -59,9 +59,9 @@ export interface ReadOptions {
   readonly values: Readonly<Record<string, unknown>>;
   /** Every option that was written, literal or not. */
   readonly syntax: Readonly<Record<string, ExpressionSyntax>>;
-  /** False when a required option is missing or has a fault. */
-  readonly complete: boolean;
 }
+
+export const NO_OPTIONS: ReadOptions = { values: {}, syntax: {} };
 
 /**
  * Reads the options of a decorator without running any code.
@@ -75,24 +75,23 @@ export function readOptions(
 ): ReadOptions {
   const rules: OptionRules = optionRules[name];
   const [argument, extra] = decorator.args.map(withConstants);
-  const required = Object.keys(rules).filter((option) => rules[option]?.required);
-  const mayBeEmpty = required.length === 0;
+  const mayBeEmpty = !Object.values(rules).some(({ required }) => required);
   const isMissing = argument === undefined || argument.kind === 'undefined';
   if (!decorator.called || extra !== undefined || (isMissing ? !mayBeEmpty : argument.kind !== 'object')) {
     report(diagnostic('SW1014', extra?.place ?? argument?.place ?? decorator.place, { decorator: name }));
-    return { values: {}, syntax: {}, complete: false };
+    return NO_OPTIONS;
   }
-  if (isMissing || argument.kind !== 'object') return { values: {}, syntax: {}, complete: true };
+  if (isMissing || argument.kind !== 'object') return NO_OPTIONS;
 
   const reader: Reader = { owner: name, report };
-  const { values, syntax, faulty } = readObject(reader, argument, rules, '');
-  const missing = required.filter((option) => !Object.hasOwn(syntax, option));
-  for (const option of missing) report(diagnostic('SW1005', decorator.place, { name: owner, option }));
-  return { values, syntax, complete: missing.length === 0 && !required.some((option) => faulty.has(option)) };
+  const reading = readObject(reader, argument, rules, '');
+  for (const option of reading.missing)
+    report(diagnostic('SW1005', decorator.place, { name: owner, option }));
+  return reading;
 }
 
 /**
- * Reads an object of options that a verb takes.
+ * Reads an object of options that a verb takes; undefined where one has a fault or is missing, which is reported.
  * @param verb for messages.
  */
 export function readVerbOptions(
@@ -100,16 +99,14 @@ export function readVerbOptions(
   verb: string,
   rules: OptionRules,
   report: Report,
-): ReadOptions {
+): ReadOptions | undefined {
   const written = withConstants(object) as ObjectSyntax;
-  const { values, syntax, faulty } = readObject({ owner: verb, report }, written, rules, '');
-  const required = Object.keys(rules).filter((option) => rules[option]?.required);
-  const missing = required.filter((option) => !Object.hasOwn(syntax, option));
+  const { values, syntax, faulty, missing } = readObject({ owner: verb, report }, written, rules, '');
   for (const option of missing) {
     const hint = `add \`${option}\` to the options of \`${verb}\``;
     report(diagnostic('SW1005', object.place, { name: verb, option }, { hint }));
   }
-  return { values, syntax, complete: faulty.size === 0 && missing.length === 0 };
+  return faulty.size === 0 && missing.length === 0 ? { values, syntax } : undefined;
 }
 
 interface Reader {
@@ -118,10 +115,12 @@ interface Reader {
   readonly report: Report;
 }
 
-interface ReadObject {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly syntax: Readonly<Record<string, ExpressionSyntax>>;
+interface ReadObject extends ReadOptions {
   readonly faulty: ReadonlySet<string>;
+  /** Required options that were not written. */
+  readonly missing: readonly string[];
+  /** Whether each required option is there without a fault. */
+  readonly isComplete: boolean;
 }
 
 export type ObjectSyntax = Extract<ExpressionSyntax, { kind: 'object' }>;
@@ -161,7 +160,13 @@ function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, pr
     if (reading === undefined) faulty.add(key);
     else values.set(key, reading.value);
   }
-  return { values: Object.fromEntries(values), syntax: Object.fromEntries(syntax), faulty };
+  const required = Object.keys(rules).filter((option) => rules[option]?.required);
+  const missing = required.filter((option) => !syntax.has(option));
+  const isComplete = missing.length === 0 && !required.some((option) => faulty.has(option));
+  return {
+    ...{ values: Object.fromEntries(values), syntax: Object.fromEntries(syntax) },
+    ...{ faulty, missing, isComplete },
+  };
 }
 
 function placeOfEntry(entry: ObjectSyntax['entries'][number]): SourceLocation {
@@ -197,14 +202,11 @@ function readInner(
   rules: OptionRules,
   option: string,
 ): { readonly value: unknown } | undefined {
-  const { values, syntax, faulty } = readObject(reader, object, rules, `${option}.`);
-  const required = Object.keys(rules).filter((key) => rules[key]?.required);
-  const missing = required.filter((key) => !Object.hasOwn(syntax, key));
+  const { values, missing, isComplete } = readObject(reader, object, rules, `${option}.`);
   for (const key of missing) {
     const hint = `add \`${key}\` to \`${option}\``;
     reader.report(diagnostic('SW1005', object.place, { name: option, option: key }, { hint }));
   }
-  const isComplete = missing.length === 0 && !required.some((key) => faulty.has(key));
   return isComplete ? { value: values } : undefined;
 }
 

@@ -8,7 +8,7 @@ import type { ResourceRef } from '../../graph/model.js';
 import type { StepDeclaration } from '../declarations.js';
 import { checkId } from '../extract/names.js';
 import { verbRulesOf } from '../extract/options.js';
-import { readVerbOptions } from '../extract/read-options.js';
+import { NO_OPTIONS, type ReadOptions, readVerbOptions } from '../extract/read-options.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap, type VerbWithOptions } from '../verbs.js';
 import { describeGiven } from './describe.js';
@@ -69,30 +69,21 @@ export function summaryOf(
   return { summary: { kind: 'text', style: 'display', parts: [propertyOf(id, 'uri', false)] } };
 }
 
-/** The last argument of a verb. */
-export interface VerbOptions {
-  /** Literals by option. */
-  readonly values: Readonly<Record<string, unknown>>;
-  /** Each option as written. */
-  readonly syntax: Readonly<Record<string, ExpressionSyntax>>;
-}
-
 /** Reads the options of a verb; undefined where one has a fault, which is reported. */
 export function readOptionsOf(
   verb: VerbWithOptions,
   argument: ExpressionSyntax | undefined,
   report: Report,
-): VerbOptions | undefined {
+): ReadOptions | undefined {
   const object = argument && unwrap(argument);
-  if (object === undefined || object.kind === 'undefined') return { values: {}, syntax: {} };
+  if (object === undefined || object.kind === 'undefined') return NO_OPTIONS;
   if (object.kind !== 'object') {
     const params = { taker: `\`${verb}\``, takes: 'its options as an object', actual: describeGiven(object) };
     const example = EXAMPLES[verb] ?? '{ after: [this.first] }';
     report(diagnostic('SW2008', object.place, params, { hint: `write them here: \`${example}\`` }));
     return undefined;
   }
-  const { values, syntax, complete } = readVerbOptions(object, verb, verbRulesOf(verb), report);
-  return complete ? { values, syntax } : undefined;
+  return readVerbOptions(object, verb, verbRulesOf(verb), report);
 }
 
 /** Options of verbs that take more than `after`. */
@@ -115,14 +106,10 @@ const EXAMPLES: Readonly<Partial<Record<VerbWithOptions, string>>> = {
 };
 
 /** The options of a verb whose node may be retried. */
-export interface CallOptionsRead extends Attempts {
+export interface CallOptionsRead extends Attempts, ReadOptions {
   readonly id?: string;
   readonly transform?: ExpressionSyntax;
   readonly compensate?: ExpressionSyntax;
-  /** Literals by option. */
-  readonly values: VerbOptions['values'];
-  /** Each option as written. */
-  readonly syntax: Readonly<Record<string, ExpressionSyntax>>;
 }
 
 /** Reads the options of such a verb; undefined where one has a fault, which is reported. */

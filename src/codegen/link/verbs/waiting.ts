@@ -5,7 +5,7 @@ import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { AskNode } from '../../../graph/kinds/waits.js';
 import { nearestName } from '../../../graph/names.js';
-import { readStatic } from '../../extract/read-options.js';
+import { type ReadOptions, readStatic } from '../../extract/read-options.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import { type CallSyntax, stepVerbOf, symbolOf, unwrap } from '../../verbs.js';
 import { describeGiven } from '../describe.js';
@@ -20,7 +20,7 @@ import {
   type StepOutcome,
 } from '../nodes.js';
 import { TRUTH } from '../operators-and-methods.js';
-import { readOptionsOf, type VerbOptions } from '../options.js';
+import { readOptionsOf } from '../options.js';
 import { readArrow } from '../scope.js';
 import { standInFor } from './calls.js';
 import { type Linker, readEntries, refuse } from './linker.js';
@@ -206,7 +206,7 @@ type Reader = Pick<Linker, 'scope'>;
 /** The options of a question about who answers it; undefined where one has a fault, which is reported. */
 export function answeringOf(
   linker: Reader,
-  { values, syntax }: VerbOptions,
+  { values, syntax }: ReadOptions,
 ): Pick<AskNode, 'answerBy' | 'remindAfterMs' | 'escalateTo'> | undefined {
   const answerBy = answerersOf(linker, syntax.answerBy);
   const escalateTo = answerersOf(linker, syntax.escalateTo);
