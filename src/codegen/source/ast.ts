@@ -249,10 +249,16 @@ const CLOSING: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.CloseBraceToken,
 ]);
 
+/** The literals that are keywords. */
+export const KEYWORD_VALUES: ReadonlyMap<ts.SyntaxKind, boolean | null> = new Map([
+  [ts.SyntaxKind.NullKeyword, null],
+  [ts.SyntaxKind.TrueKeyword, true],
+  [ts.SyntaxKind.FalseKeyword, false],
+]);
+
 /** A name that is known without running code. */
 export function propertyName(name: ts.PropertyName): string | undefined {
-  if (ts.isIdentifier(name) || ts.isPrivateIdentifier(name) || ts.isStringLiteralLike(name)) return name.text;
-  if (ts.isNumericLiteral(name)) return name.text;
+  if (ts.isMemberName(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text;
   if (ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression)) return name.expression.text;
   return undefined;
 }

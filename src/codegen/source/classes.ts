@@ -390,9 +390,7 @@ export function readNamedHandles(context: HostContext, source: ts.SourceFile): H
         (handle.kind === 'identifier' || handle.kind === 'property') && handle.symbol?.kind === 'class';
       if (verb !== undefined && isClass) handles.push({ verb, handle });
     }
-    const inner: ts.Node[] = [];
-    ts.forEachChild(node, (child) => void inner.push(child));
-    open.push(...inner.reverse());
+    open.push(...childrenOf(node).toReversed());
   }
   return handles;
 }

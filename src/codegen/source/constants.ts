@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { type HostContext, isOfProject } from './ast.js';
+import { type HostContext, isOfProject, KEYWORD_VALUES, propertyName } from './ast.js';
 import { followAliases } from './imports.js';
 import {
   hasMeaning,
@@ -52,7 +52,7 @@ function isLeftAlone({ modules }: HostContext, node: ts.Expression): boolean {
   if (mayBeClass && ts.isIdentifier(start) && isOfOtherPackage(modules, start)) return true;
   const schema = ts.findAncestor(parent, (each) => {
     if (ts.isDecorator(each)) return 'quit';
-    return ts.isPropertyAssignment(each) && /^(?:in|out)put$/.test(propertyNameOf(each.name) ?? '');
+    return ts.isPropertyAssignment(each) && /^(?:in|out)put$/.test(propertyName(each.name) ?? '');
   });
   return schema !== undefined;
 }
@@ -64,9 +64,11 @@ function withPackages({ isOption: _, ...context }: HostContext): HostContext {
 
 /** The key of a computed name. */
 export function constantKeyOf(context: HostContext, node: ts.Expression): string | undefined {
-  const constant = new Evaluation(context).value(node, 0);
-  if (constant?.kind !== 'value') return undefined;
-  const { value } = constant;
+  return keyIn(new Evaluation(context).value(node, 0));
+}
+
+function keyIn(constant: Constant | undefined): string | undefined {
+  const value = constant?.kind === 'value' ? constant.value : undefined;
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
@@ -88,7 +90,9 @@ class Evaluation {
     if (packaged !== undefined) return packaged;
     const object = isAccess(node.expression) ? this.name(node.expression, depth + 1) : undefined;
     if (object?.kind !== 'value') return undefined;
-    const key = ts.isPropertyAccessExpression(node) ? node.name.text : this.#key(node, depth);
+    const key = ts.isPropertyAccessExpression(node)
+      ? node.name.text
+      : keyIn(this.value(node.argumentExpression, depth + 1));
     return key === undefined ? undefined : memberOf(object.value, key);
   }
 
@@ -107,14 +111,8 @@ class Evaluation {
     if (isTyped(node)) return this.value(node.expression, depth + 1);
     if (ts.isStringLiteralLike(node)) return found(node.text);
     if (ts.isNumericLiteral(node)) return numberOf(Number(node.text));
-    switch (node.kind) {
-      case ts.SyntaxKind.NullKeyword:
-        return found(null);
-      case ts.SyntaxKind.TrueKeyword:
-        return found(true);
-      case ts.SyntaxKind.FalseKeyword:
-        return found(false);
-    }
+    const keyword = KEYWORD_VALUES.get(node.kind);
+    if (keyword !== undefined) return found(keyword);
     if (isAccess(node)) return ts.isIdentifier(startOf(node)) ? this.name(node, depth + 1) : undefined;
     const frozen = frozenBy(node);
     if (frozen !== undefined) return this.value(frozen, depth + 1);
@@ -123,12 +121,6 @@ class Evaluation {
     if (ts.isBinaryExpression(node)) return this.#binary(node, depth);
     if (ts.isArrayLiteralExpression(node)) return this.#list(node, depth);
     return ts.isObjectLiteralExpression(node) ? this.#object(node, depth) : undefined;
-  }
-
-  #key({ argumentExpression }: ts.ElementAccessExpression, depth: number): string | undefined {
-    const key = this.value(argumentExpression, depth + 1);
-    const value = key?.kind === 'value' ? key.value : undefined;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
   }
 
   #declared(node: ts.Expression, depth: number): Constant | undefined {
@@ -230,11 +222,8 @@ class Evaluation {
   }
 
   #propertyName(name: ts.PropertyName, depth: number): string | undefined {
-    if (ts.isIdentifier(name) || ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text;
-    if (!ts.isComputedPropertyName(name)) return undefined;
-    const key = this.value(name.expression, depth + 1);
-    const value = key?.kind === 'value' ? key.value : undefined;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+    if (!ts.isComputedPropertyName(name)) return propertyName(name);
+    return keyIn(this.value(name.expression, depth + 1));
   }
 }
 
@@ -419,12 +408,8 @@ function targetIn(names: Names, node: ts.Expression, name: string): Target | 'va
   if (object.kind !== 'declared') return 'value';
   if (object.declarations.some(ts.isModuleDeclaration)) return undefined;
   const members = object.declarations.flatMap((each) => (ts.isEnumDeclaration(each) ? each.members : []));
-  const member = members.find((each) => propertyNameOf(each.name) === name);
+  const member = members.find((each) => propertyName(each.name) === name);
   return member === undefined ? 'value' : { kind: 'declared', declarations: [member], isTypeOnly: false };
-}
-
-function propertyNameOf(name: ts.PropertyName): string | undefined {
-  return ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : undefined;
 }
 
 function nameOf(node: ts.Expression): ts.Identifier | ts.StringLiteralLike | undefined {

@@ -7,7 +7,7 @@ import {
   type SymbolSyntax,
   type Unsupported,
 } from '../syntax.js';
-import { deepPartOf, type HostContext, markDeepParts, placeOf, propertyName } from './ast.js';
+import { deepPartOf, type HostContext, KEYWORD_VALUES, markDeepParts, placeOf, propertyName } from './ast.js';
 import { calculatedValue, constantKeyOf, constantOf, startOf } from './constants.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth, hidesAbsence, isAddedTo, isClaim, typeOfExpression } from './types.js';
@@ -139,8 +139,8 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   if (ts.isParenthesizedExpression(node))
     return { kind: 'parenthesized', place, inner: read(node.expression) };
   if (ts.isArrowFunction(node)) return arrowSyntax(context, node, place);
-  const constant = constants.get(node.kind);
-  if (constant !== undefined) return { kind: 'literal', place, value: constant.value };
+  const value = KEYWORD_VALUES.get(node.kind);
+  if (value !== undefined) return { kind: 'literal', place, value };
   if (node.kind === ts.SyntaxKind.ThisKeyword) return { kind: 'this', place };
   return {
     kind: 'unsupported',
@@ -322,12 +322,6 @@ function readEntry(context: HostContext, property: ts.ObjectLiteralElementLike):
     value: readExpression(context, property.initializer),
   };
 }
-
-const constants: ReadonlyMap<ts.SyntaxKind, { readonly value: null | boolean }> = new Map([
-  [ts.SyntaxKind.NullKeyword, { value: null }],
-  [ts.SyntaxKind.TrueKeyword, { value: true }],
-  [ts.SyntaxKind.FalseKeyword, { value: false }],
-]);
 
 /** How an author would name what cannot be read. */
 const unsupported: ReadonlyMap<ts.SyntaxKind, Unsupported> = new Map([

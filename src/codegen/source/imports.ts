@@ -106,10 +106,13 @@ function importedModule(symbol: ts.Symbol): string | undefined {
   return specifierOf(symbol)?.text;
 }
 
-const packageNames = new Map<
-  string,
-  { readonly root: string; readonly name: string | undefined } | undefined
->();
+interface Package {
+  readonly root: string;
+  readonly name: string;
+}
+
+/** By the folders in them. */
+const packages = new Map<string, Package | undefined>();
 
 /** Whether a file belongs to the decorators of this package, wherever it is installed. */
 export function isOfPackage(fileName: string): boolean {
@@ -118,15 +121,13 @@ export function isOfPackage(fileName: string): boolean {
   return path.relative(result.root, fileName).split(path.sep).slice(0, 2).includes('decorators');
 }
 
-function nearestPackage(
-  folder: string,
-): { readonly root: string; readonly name: string | undefined } | undefined {
-  if (packageNames.has(folder)) return packageNames.get(folder);
+function nearestPackage(folder: string): Package | undefined {
+  if (packages.has(folder)) return packages.get(folder);
   const name = readPackageName(path.join(folder, 'package.json'));
   const parent = path.dirname(folder);
   const result =
     name !== undefined ? { root: folder, name } : parent === folder ? undefined : nearestPackage(parent);
-  packageNames.set(folder, result);
+  packages.set(folder, result);
   return result;
 }
 

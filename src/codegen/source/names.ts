@@ -119,11 +119,7 @@ export class Names {
       if (name === 'export=') return undefined;
       if (declarations.some(ts.isTypeOnlyImportOrExportDeclaration)) continue;
       for (const declaration of this.#declaredHere(source, declarations)) {
-        const written = ts.getNameOfDeclaration(declaration);
-        const ownName = written !== undefined && ts.isIdentifier(written) ? written.text : undefined;
-        const earlier = names.get(declaration);
-        if (earlier === undefined || name === ownName || (earlier === 'default' && earlier !== ownName))
-          names.set(declaration, name);
+        addExportName(names, declaration, name);
       }
     }
     return names;
@@ -155,7 +151,7 @@ export class Names {
   #declaredHere(source: ts.SourceFile, declarations: readonly ts.Declaration[]): readonly ts.Declaration[] {
     return declarations.flatMap((declaration) => {
       if (!isAlias(declaration) && !ts.isExportAssignment(declaration)) return declaration;
-      if (isPassedOn(declaration)) return [];
+      if (specifierOf(declaration) !== undefined) return [];
       const named = this.#named(declaration);
       if (named === undefined) return declaration;
       return (topLevelOf(source, named.text) ?? []).filter((each) => !isAlias(each));
@@ -231,6 +227,20 @@ export class Names {
   }
 }
 
+/** The identifier that a declaration is of. */
+export function nameOf(declaration: ts.Declaration): string | undefined {
+  const name = ts.getNameOfDeclaration(declaration);
+  return name !== undefined && ts.isIdentifier(name) ? name.text : undefined;
+}
+
+/** Adds a name by which a module exports a declaration: its own name wins, and any other over `default`. */
+export function addExportName(names: Map<ts.Node, string>, declaration: ts.Declaration, name: string): void {
+  const ownName = nameOf(declaration);
+  const earlier = names.get(declaration);
+  if (earlier === undefined || name === ownName || (earlier === 'default' && earlier !== ownName))
+    names.set(declaration, name);
+}
+
 /** Whether a name is imported from another package that is installed. */
 export function isOfOtherPackage(modules: Modules, name: ts.Identifier): boolean {
   const [alias] = declarationsOf(name, 'value') ?? [];
@@ -279,11 +289,6 @@ function memberIn(
   return { object: node.expression, name: node.argumentExpression.text };
 }
 
-/** Whether an export is of something that another module exports. */
-function isPassedOn(declaration: ts.Declaration): boolean {
-  return specifierOf(declaration) !== undefined;
-}
-
 /** The specifier of the module that an import or a re-export names. */
 function specifierOf(alias: ts.Node): ts.StringLiteral | undefined {
   const statement = ts.findAncestor(
@@ -304,7 +309,7 @@ function readExports(source: ts.SourceFile): Exports {
   const own = new Map<string, ts.Declaration[]>();
   const stars: ts.ExportDeclaration[] = [];
   const add = (name: string, declaration: ts.Declaration): void => {
-    own.set(name, [...(own.get(name) ?? []), declaration]);
+    append(own, name, declaration);
   };
   for (const statement of source.statements) {
     if (ts.isExportAssignment(statement)) add(statement.isExportEquals ? 'export=' : 'default', statement);
@@ -330,20 +335,11 @@ function addDeclared(
     ? statement.declarationList.declarations
     : [statement as ts.Statement & ts.Declaration];
   for (const declaration of declarations) {
-    const name = ts.getNameOfDeclaration(declaration);
-    if (isDefault) add('default', declaration);
-    else if (name !== undefined && ts.isIdentifier(name)) add(name.text, declaration);
-    else if (ts.isVariableDeclaration(declaration)) addBound(declaration, add);
+    for (const each of ts.isVariableDeclaration(declaration) ? bound(declaration) : [declaration]) {
+      const name = isDefault ? 'default' : nameOf(each);
+      if (name !== undefined) add(name, each);
+    }
   }
-}
-
-function addBound(
-  declaration: ts.VariableDeclaration | ts.BindingElement,
-  add: (name: string, declaration: ts.Declaration) => void,
-): void {
-  const { name } = declaration;
-  if (ts.isIdentifier(name)) add(name.text, declaration);
-  else for (const element of name.elements) if (ts.isBindingElement(element)) addBound(element, add);
 }
 
 /** Whether a module is a JSON document. */
@@ -413,9 +409,8 @@ function tableOf(scope: ts.Node): Table | undefined {
   }
   const table = new Map<string, ts.Declaration[]>();
   for (const declaration of declared) {
-    const name = ts.getNameOfDeclaration(declaration);
-    if (name === undefined || !ts.isIdentifier(name)) continue;
-    append(table, name.text, declaration);
+    const name = nameOf(declaration);
+    if (name !== undefined) append(table, name, declaration);
   }
   tables.set(scope, table);
   return table;

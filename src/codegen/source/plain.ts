@@ -1,4 +1,4 @@
-import type { HostContext } from './ast.js';
+import { type HostContext, KEYWORD_VALUES } from './ast.js';
 import { ts } from './typescript.mjs';
 
 /**
@@ -31,12 +31,6 @@ const KEYWORDS: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.VoidKeyword,
 ]);
 
-const LITERALS: ReadonlySet<ts.SyntaxKind> = new Set([
-  ts.SyntaxKind.NullKeyword,
-  ts.SyntaxKind.TrueKeyword,
-  ts.SyntaxKind.FalseKeyword,
-]);
-
 /** Functions and namespaces of the language whose results are plain whatever they are given. */
 const PLAIN_GLOBALS: ReadonlySet<string> = new Set([
   ...['Boolean', 'Math', 'Number', 'String', 'isFinite', 'isNaN', 'parseFloat', 'parseInt'],
@@ -61,7 +55,7 @@ class Plainness {
     const inside = (part: ts.Node): boolean => this.of(part, depth + 1);
     if (ts.isStringLiteralLike(node) || ts.isNumericLiteral(node) || ts.isTemplateExpression(node))
       return true;
-    if (LITERALS.has(node.kind) || ts.isTypeOfExpression(node) || ts.isPrefixUnaryExpression(node))
+    if (KEYWORD_VALUES.has(node.kind) || ts.isTypeOfExpression(node) || ts.isPrefixUnaryExpression(node))
       return true;
     if (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isSatisfiesExpression(node))
       return inside(node.expression);

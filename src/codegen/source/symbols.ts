@@ -2,7 +2,7 @@ import { defined } from '../../graph/defined.js';
 import { getOrInsert } from '../../graph/maps.js';
 import type { FunctionSymbol, PackageImport, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
-import { type Calls, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
+import { type Calls, childrenOf, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import {
   followAliases,
   importedMember,
@@ -11,7 +11,15 @@ import {
   missingMember,
   unresolvedImport,
 } from './imports.js';
-import { hasMeaning, isOfOtherPackage, missingImport, originOf, type Target } from './names.js';
+import {
+  addExportName,
+  hasMeaning,
+  isOfOtherPackage,
+  missingImport,
+  nameOf,
+  originOf,
+  type Target,
+} from './names.js';
 import { isPlain, isPlainType, isPromiseType } from './plain.js';
 import { ts } from './typescript.mjs';
 
@@ -154,11 +162,6 @@ function valueAmong(declarations: readonly ts.Declaration[]): ts.Declaration | u
   return declarations.find((each) => hasMeaning(each, 'value')) ?? declarations[0];
 }
 
-function nameOf(declaration: ts.Declaration): string | undefined {
-  const name = ts.getNameOfDeclaration(declaration);
-  return name !== undefined && ts.isIdentifier(name) ? name.text : undefined;
-}
-
 /** The place of a class: its name, or the `class` keyword of an anonymous one. */
 export function classPlace(context: HostContext, node: ts.ClassLikeDeclaration): ReturnType<typeof placeOf> {
   if (node.name !== undefined) return placeOf(context, node.name);
@@ -181,8 +184,7 @@ function functionSymbol(
     declarations.find((each) => ts.isFunctionDeclaration(each) && each.body !== undefined) ?? first;
   const written = writtenFunction(declaration);
   if (written === undefined && !isCallable(context, declaration)) return undefined;
-  const nameNode = ts.getNameOfDeclaration(declaration);
-  const ownName = nameNode !== undefined && ts.isIdentifier(nameNode) ? nameNode.text : undefined;
+  const ownName = nameOf(declaration);
   const exportName = exportNames(context, declaration.getSourceFile()).get(declaration);
   const why = whyNot(context, declaration, written, exportName, ownName);
   const isOwn = isOfProject(context, declaration.getSourceFile());
@@ -191,7 +193,7 @@ function functionSymbol(
     kind: 'function',
     name: ownName ?? name,
     file: relativeFile(context, declaration.getSourceFile().fileName),
-    place: placeOf(context, nameNode ?? declaration),
+    place: placeOf(context, ts.getNameOfDeclaration(declaration) ?? declaration),
     ...defined({ exportName }),
     source: (written ?? declaration).getText().replaceAll('\r\n', '\n'),
     ...defined({ why, verb }),
@@ -342,9 +344,7 @@ function readCalls(context: HostContext, written: ts.Node): Calls {
       }
       if (called !== undefined) functions.push(called);
     }
-    const children: ts.Node[] = [];
-    ts.forEachChild(node, (child) => void children.push(child));
-    open.push(...children.reverse());
+    open.push(...childrenOf(node).toReversed());
   }
   return { functions };
 }
@@ -482,14 +482,7 @@ function readExportNames(
     if (entry.name === 'export=' || entry.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration))
       continue;
     const target = entry.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(entry) : entry;
-    for (const declaration of target.declarations ?? []) {
-      const own = ts.getNameOfDeclaration(declaration);
-      const ownName = own !== undefined && ts.isIdentifier(own) ? own.text : undefined;
-      const earlier = names.get(declaration);
-      if (earlier === undefined || entry.name === ownName || (earlier === 'default' && earlier !== ownName)) {
-        names.set(declaration, entry.name);
-      }
-    }
+    for (const declaration of target.declarations ?? []) addExportName(names, declaration, entry.name);
   }
   return names;
 }

@@ -1,6 +1,6 @@
 import type { ExpressionSyntax, SchemaSyntax, WrittenSchemas } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
-import { type HostContext, isOfProject, propertyName } from './ast.js';
+import { type HostContext, isOfProject, KEYWORD_VALUES, propertyName } from './ast.js';
 import { importOf, isOfOtherPackage, originOf } from './names.js';
 import { ts } from './typescript.mjs';
 
@@ -45,8 +45,8 @@ function read(context: HostContext, node: ts.Expression, depth: number): SchemaS
     return inner(node.expression);
   if (ts.isStringLiteralLike(node)) return { kind: 'literal', value: node.text };
   if (ts.isNumericLiteral(node)) return { kind: 'literal', value: Number(node.text) };
-  const constant = CONSTANTS.get(node.kind);
-  if (constant !== undefined) return { kind: 'literal', ...constant };
+  const value = KEYWORD_VALUES.get(node.kind);
+  if (value !== undefined) return { kind: 'literal', value };
   if (ts.isPrefixUnaryExpression(node)) {
     const isNegative = node.operator === ts.SyntaxKind.MinusToken && ts.isNumericLiteral(node.operand);
     return isNegative ? { kind: 'literal', value: -Number(node.operand.text) } : undefined;
@@ -73,12 +73,6 @@ function read(context: HostContext, node: ts.Expression, depth: number): SchemaS
   }
   return ts.isIdentifier(node) ? readName(context, node, depth) : undefined;
 }
-
-const CONSTANTS: ReadonlyMap<ts.SyntaxKind, { readonly value: boolean | null }> = new Map([
-  [ts.SyntaxKind.TrueKeyword, { value: true }],
-  [ts.SyntaxKind.FalseKeyword, { value: false }],
-  [ts.SyntaxKind.NullKeyword, { value: null }],
-]);
 
 type Entry = Extract<SchemaSyntax, { kind: 'object' }>['entries'][number];
 

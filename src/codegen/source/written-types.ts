@@ -1,5 +1,5 @@
 import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
-import { type HostContext, isOfProject, placeOf, propertyName } from './ast.js';
+import { type HostContext, isOfProject, KEYWORD_VALUES, placeOf, propertyName } from './ast.js';
 import { joinUnion, literalOf, notesOfDeclarations, type WrittenOrder } from './type-nodes.js';
 import { ts } from './typescript.mjs';
 
@@ -251,14 +251,7 @@ function withoutLooseNotes(reading: Read): Read {
 }
 
 function readLiteral({ literal }: ts.LiteralTypeNode): Read | undefined {
-  switch (literal.kind) {
-    case ts.SyntaxKind.NullKeyword:
-      return { type: { kind: 'null' }, key: 'null' };
-    case ts.SyntaxKind.TrueKeyword:
-      return { type: { kind: 'literal', value: true }, key: 'true' };
-    case ts.SyntaxKind.FalseKeyword:
-      return { type: { kind: 'literal', value: false }, key: 'false' };
-  }
-  const value = literalOf(literal);
+  if (literal.kind === ts.SyntaxKind.NullKeyword) return { type: { kind: 'null' }, key: 'null' };
+  const value = KEYWORD_VALUES.get(literal.kind) ?? literalOf(literal);
   return value === undefined ? undefined : { type: { kind: 'literal', value }, key: JSON.stringify(value) };
 }
