@@ -407,13 +407,7 @@ class Lowering {
     if (subject === undefined || args === undefined) return undefined;
     if (method.kind === 'function') return { kind: 'call', ...link, fn: method.fn, args: [subject, ...args] };
     const [start, end] = args;
-    return {
-      kind: 'slice',
-      style: 'js',
-      ...link,
-      of: subject,
-      ...defined({ start, end }),
-    };
+    return { kind: 'slice', style: 'js', ...link, of: subject, ...defined({ start, end }) };
   }
 
   /** An item by its position, from the end where that is negative: one that is written out as the first item of a slice. */

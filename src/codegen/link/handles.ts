@@ -1,5 +1,6 @@
 import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonSchema } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import type { FunctionRef } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { sha256Hex } from '../../graph/sha256.js';
@@ -29,22 +30,16 @@ import {
 import { allPartsOf, symbolOf, unwrap, VERBS } from '../verbs.js';
 import { print } from './describe.js';
 
+/** Finds the class that a verb or an option names; nothing if it is of another kind, which has been reported. */
+type Find<T> = (syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation) => T | undefined;
+
 /** Resolves the classes that verbs, texts and options name. */
 export interface Handles {
-  /** Nothing if the class is not a tool, which has been reported. */
-  tool(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): ToolDeclaration | undefined;
-  resource(
-    syntax: ExpressionSyntax | undefined,
-    verb: string,
-    at: SourceLocation,
-  ): ResourceDeclaration | undefined;
-  workflow(
-    syntax: ExpressionSyntax | undefined,
-    verb: string,
-    at: SourceLocation,
-  ): WorkflowDeclaration | undefined;
-  state(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): StateDeclaration | undefined;
-  agent(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): AgentDeclaration | undefined;
+  readonly tool: Find<ToolDeclaration>;
+  readonly resource: Find<ResourceDeclaration>;
+  readonly workflow: Find<WorkflowDeclaration>;
+  readonly state: Find<StateDeclaration>;
+  readonly agent: Find<AgentDeclaration>;
   /** The text for a class: the name of a tool or workflow, the address of a resource. */
   text(syntax: ExpressionSyntax, verb?: string): string | undefined;
   /** The private tools that a text names, in its order. */
@@ -104,34 +99,30 @@ export function handlesOf(
   const isFaulty = (kind: FaultyClass['kind'], { place }: ClassSymbol): boolean =>
     faulty.has(faultyKey({ kind, place }));
 
-  const find = <T>(
-    index: ReadonlyMap<string, T & Known>,
-    expected: (typeof VERBS_OF)[number]['kind'],
-    syntax: ExpressionSyntax | undefined,
-    verb: string,
-    at: SourceLocation,
-  ): T | undefined => {
-    if (syntax === undefined) {
-      const hint = `give \`${verb}\` the class of ${VERBS_OF.find(({ kind }) => kind === expected)?.what}`;
-      report(diagnostic('SW3007', at, { className: `${verb}()` }, { hint }));
-      return undefined;
-    }
-    const symbol = classOf(syntax, () => index.values());
-    if (symbol === undefined) return undefined;
-    const match = index.get(formatLocation(symbol.place));
-    if (match === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
-    return match;
-  };
+  const find =
+    <T extends Known>(index: ReadonlyMap<string, T>, expected: (typeof VERBS_OF)[number]['kind']): Find<T> =>
+    (syntax, verb, at) => {
+      if (syntax === undefined) {
+        const hint = `give \`${verb}\` the class of ${VERBS_OF.find(({ kind }) => kind === expected)?.what}`;
+        report(diagnostic('SW3007', at, { className: `${verb}()` }, { hint }));
+        return undefined;
+      }
+      const symbol = classOf(syntax, () => index.values());
+      if (symbol === undefined) return undefined;
+      const match = index.get(formatLocation(symbol.place));
+      if (match === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
+      return match;
+    };
   const privateTools = declarations.tools.filter(isPrivate).map(({ name }) => name);
   return {
     isExcused,
     response,
     privateToolsIn: (text) => privateTools.filter((name) => mentions(text, name)),
-    tool: (syntax, verb, at) => find(tools, 'tool', syntax, verb, at),
-    resource: (syntax, verb, at) => find(resources, 'resource', syntax, verb, at),
-    workflow: (syntax, verb, at) => find(workflows, 'workflow', syntax, verb, at),
-    state: (syntax, verb, at) => find(states, 'state', syntax, verb, at),
-    agent: (syntax, verb, at) => find(agents, 'agent', syntax, verb, at),
+    tool: find(tools, 'tool'),
+    resource: find(resources, 'resource'),
+    workflow: find(workflows, 'workflow'),
+    state: find(states, 'state'),
+    agent: find(agents, 'agent'),
     text: (syntax, verb = 'prompt') => {
       const candidates = () => [...tools.values(), ...workflows.values(), ...resources.values()];
       const symbol = classOf(syntax, candidates);
@@ -275,7 +266,7 @@ export class Functions {
     for (const workflow of workflows) {
       for (const symbol of functionsOf(workflow)) {
         const name = exportedName(symbol);
-        this.#modules.set(name, (this.#modules.get(name) ?? new Set()).add(symbol.file));
+        getOrInsert(this.#modules, name, () => new Set<string>()).add(symbol.file);
       }
     }
   }
@@ -323,18 +314,17 @@ export function callsVerb({ name, verb }: FunctionSymbol, at: SourceLocation, re
 const functions = new WeakMap<WorkflowDeclaration, readonly FunctionSymbol[]>();
 
 function functionsOf(workflow: WorkflowDeclaration): readonly FunctionSymbol[] {
-  const results =
-    functions.get(workflow) ?? workflow.steps.flatMap(({ initializer }) => [...functionsIn(initializer)]);
-  functions.set(workflow, results);
-  return results;
+  return getOrInsert(functions, workflow, () =>
+    workflow.steps.flatMap(({ initializer }) => functionsIn(initializer)),
+  );
 }
 
 /** The functions that an expression mentions, called or passed. */
-function* functionsIn(syntax: ExpressionSyntax): Generator<FunctionSymbol> {
-  for (const part of allPartsOf(syntax)) {
+function functionsIn(syntax: ExpressionSyntax): readonly FunctionSymbol[] {
+  return allPartsOf(syntax).flatMap((part) => {
     const symbol = symbolOf(part);
-    if (symbol?.kind === 'function' && symbol.exportName !== undefined) yield symbol;
-  }
+    return symbol?.kind === 'function' && symbol.exportName !== undefined ? symbol : [];
+  });
 }
 
 /** The name of an export; of a default export, the name of its declaration. */

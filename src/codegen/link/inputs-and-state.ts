@@ -43,12 +43,12 @@ export function linkInput(arg: ArgDeclaration, report: Report): Input | undefine
   const fallback = options.default as Json | undefined;
   const isSound = faults.length === 0 && checkDefault(arg, typed, schema, report);
   if (!isSound) return undefined;
-  const { title, description, secret } = options;
+  // A description that is missing has been reported.
+  const { title, description = name, secret } = options as Partial<Input>;
   return {
     name: argument,
-    ...(typeof title === 'string' ? { title } : {}),
-    // One that is missing has been reported.
-    description: typeof description === 'string' ? description : name,
+    ...defined({ title }),
+    description,
     schema,
     required: !arg.optional && fallback === undefined,
     ...defined({ default: fallback }),

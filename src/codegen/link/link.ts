@@ -2,13 +2,7 @@ import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
-import {
-  GRAPH_VERSION,
-  type Graph,
-  type Input,
-  type ResourceRef,
-  type TaskSupport,
-} from '../../graph/model.js';
+import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
 import { isValidName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { formatLocation } from '../../graph/source-location.js';
@@ -163,6 +157,9 @@ class WorkflowLinker {
     const instructions = this.#instructions();
     for (const syntax of this.#workflow.needsState) this.#handles.state(syntax, 'needsState', syntax.place);
     const errorStrategy = errorStrategyOf(options.errorStrategy);
+    // The rules of the options admit nothing else. A description that is missing has been reported.
+    const { title, description = name, domain, version, ...others } = options as Partial<Graph>;
+    const { failFast, onFailure, maxConcurrency, taskSupport, expose, scopes } = others;
     const fields = [
       ...this.#workflow.args.map((arg) => ({ place: arg.place, link: () => this.#linkArg(arg) })),
       ...this.#workflow.steps.map((step) => ({ place: step.place, link: () => this.#linkStep(step) })),
@@ -175,27 +172,19 @@ class WorkflowLinker {
     const graph: Graph = {
       graphVersion: GRAPH_VERSION,
       name,
-      ...textProperty('title', options.title),
-      // One that is missing has been reported.
-      description: typeof options.description === 'string' ? options.description : name,
-      ...textProperty('domain', options.domain),
-      ...textProperty('version', options.version),
+      ...defined({ title }),
+      description,
+      ...defined({ domain, version }),
       inputs: this.#inputs,
       ...this.#stateFields(),
       instructions,
       // No node waits for a step that was left out.
       nodes: nodes.map((node) => ({ ...node, after: node.after.filter((id) => linked.has(id)) })),
-      ...defined({ errorStrategy }),
-      ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
-      ...(options.onFailure === 'undo' ? { onFailure: 'undo' as const } : {}),
-      ...(typeof options.maxConcurrency === 'number' ? { maxConcurrency: options.maxConcurrency } : {}),
+      ...defined({ errorStrategy, failFast, onFailure, maxConcurrency }),
       ...(options.task === true ? { task: true as const } : {}),
-      // The option's rule admits these texts only.
-      ...(typeof options.taskSupport === 'string' ? { taskSupport: options.taskSupport as TaskSupport } : {}),
+      ...defined({ taskSupport }),
       ...(options.allowNestedAgents === true ? { allowNestedAgents: true as const } : {}),
-      // The option's rule admits the names of exposures only.
-      ...(Array.isArray(options.expose) ? { expose: options.expose } : {}),
-      ...(Array.isArray(options.scopes) ? { scopes: options.scopes } : {}),
+      ...defined({ expose, scopes }),
       source: place,
     };
     return { graph, isWhole: this.#isWhole, runs: this.#runs };
@@ -271,9 +260,10 @@ class WorkflowLinker {
     const [start] = outcome.nodes;
     if (start !== undefined) this.#firstNodes.set(step.name, start.id);
     const orderOf = this.#orders(step, after, outcome);
+    const { title } = step.options as { readonly title?: string };
     for (const [index, node] of outcome.nodes.entries()) {
       this.#add(node, orderOf(node, index), {
-        ...(node === own ? textProperty('title', step.options.title) : {}),
+        ...(node === own ? defined({ title }) : {}),
         ...(node === first && guidance !== undefined ? { guidance } : {}),
         ...(node === own ? summaryOf(step, node, summary) : {}),
       });
@@ -388,10 +378,6 @@ function idOf(step: StepDeclaration): string {
 function standsAsOne({ options: { join }, initializer }: StepDeclaration): boolean {
   const maySkip = join !== undefined && join !== 'none_failed' && join !== 'all_done';
   return maySkip && isChain(initializer);
-}
-
-function textProperty<K extends string>(key: K, value: unknown): { readonly [P in K]?: string } {
-  return (typeof value === 'string' ? { [key]: value } : {}) as { readonly [P in K]?: string };
 }
 
 /** A step whose type is found out from that of another workflow's result. */

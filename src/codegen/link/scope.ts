@@ -36,7 +36,7 @@ export interface ExpressionScope {
 type Hoist = (call: CallSyntax, path: readonly (string | number)[]) => Expr | undefined;
 
 /** What a step, or a part of one, is linked against. */
-export interface StepScope {
+export interface StepScope extends Pick<ExpressionScope, 'bindings' | 'handles' | 'report' | 'locals'> {
   readonly step: StepDeclaration;
   /** The id of the node to be made: the step's own, or one derived from it. */
   readonly id: string;
@@ -47,12 +47,7 @@ export interface StepScope {
   readonly ids: NodeIds;
   /** The location of the node: the step's field, or an expression in its initializer. */
   readonly source: SourceLocation;
-  readonly bindings: Bindings;
-  readonly handles: Handles;
   readonly functions: Functions;
-  readonly report: Report;
-  /** The names that arrows around this part bind. */
-  readonly locals?: ReadonlyMap<string, Local>;
   /** The names of items and indices of the loops around this part. */
   readonly loopNames?: readonly string[];
   /** Set in the body of a node that carries the options of the step itself. */
@@ -174,8 +169,6 @@ function renamedFields(former: readonly string[], names: readonly string[]): Rea
   );
 }
 
-type ArrowSyntax = Extract<ExpressionSyntax, { kind: 'arrow' }>;
-
 /** The names of an arrow's parameters, and its body. */
 export interface Arrow {
   readonly names: readonly string[];
@@ -213,9 +206,9 @@ export function lowerArrow(
     freeLocal(name, scope.locals),
   );
   const [item = PATTERN, index] = names;
-  const parameters = names.map((name): Local => {
-    return { kind: 'value', expr: { kind: 'ref', root: 'local', path: [name] } };
-  });
+  const parameters = names.map(
+    (name): Local => ({ kind: 'value', expr: { kind: 'ref', root: 'local', path: [name] } }),
+  );
   const body = lower(arrow.body, localsOf(arrow, parameters, scope.locals, lower));
   return body && { as: item, ...defined({ indexAs: index }), body };
 }
@@ -271,21 +264,15 @@ export function readArrow(
   if (arrow.kind !== 'arrow') {
     const argument = symbolOf(arrow)?.kind === 'function' ? 'a function by name' : describeGiven(arrow);
     const hint = `write an arrow with an expression: \`${ARROWS[taker] ?? '(item) => …'}\``;
-    report(
-      diagnostic(
-        'SW2008',
-        syntax.place,
-        { taker: `\`${taker}\``, takes: 'an arrow', actual: argument },
-        { hint },
-      ),
-    );
+    const params = { taker: `\`${taker}\``, takes: 'an arrow', actual: argument };
+    report(diagnostic('SW2008', syntax.place, params, { hint }));
     return undefined;
   }
   return checkArrow(arrow, taker, most, refuse);
 }
 
 function checkArrow(
-  { parameters, body, isAsync, place }: ArrowSyntax,
+  { parameters, body, isAsync, place }: SyntaxOf<'arrow'>,
   taker: string,
   most: number,
   refuse: (at: ExpressionSyntax['place'], what: string, hint: string) => undefined,

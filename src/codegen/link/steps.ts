@@ -230,9 +230,7 @@ class StepLinker implements Linker {
     const { retry: always, timeoutMs } = this.scope.isBody ? {} : this.scope.step.options;
     const retry = own.retry ?? retryOf(always);
     const limit = own.timeoutMs ?? (typeof timeoutMs === 'number' ? timeoutMs : undefined);
-    return {
-      ...defined({ retry, timeoutMs: limit }),
-    };
+    return defined({ retry, timeoutMs: limit });
   }
 
   limit(): Attempts {
@@ -284,11 +282,7 @@ class StepLinker implements Linker {
     locals: StepScope['locals'],
     inside: string | undefined,
   ): StepLinker {
-    return new StepLinker({
-      ...this.scope,
-      ...more,
-      ...defined({ locals, inside }),
-    });
+    return new StepLinker({ ...this.scope, ...more, ...defined({ locals, inside }) });
   }
 
   /** The content of an arm, a branch or a loop: steps, or a value alone. */

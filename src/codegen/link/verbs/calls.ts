@@ -202,10 +202,7 @@ export function readCore(
 
 /** Makes a node's value of the value of one property. */
 export function standInFor(key: string): (value: Expr) => Expr {
-  return (value) => {
-    const at = defined({ at: value.at });
-    return { kind: 'dict', ...at, entries: [{ key, value }] };
-  };
+  return (value) => ({ kind: 'dict', ...defined({ at: value.at }), entries: [{ key, value }] });
 }
 
 /** `set(State, value)`: the value is the one that was written. */
