@@ -26,7 +26,6 @@ import {
   quotaOf,
   type RunReading,
   type RunStatus,
-  type RunStatusAnswer,
   type RunStore,
   type RunSummary,
   unknownRun,
@@ -116,7 +115,7 @@ export class TemporalRunStore implements RunStore {
     caller: Owner,
     id: string,
     { state = false, waiter, onChange }: RunReading = {},
-  ): Promise<RunStatusAnswer> {
+  ): ReturnType<RunStore['get']> {
     const endsAt = Date.now() + (waiter?.answerMs ?? 0);
     for (;;) {
       const answer = await this.#look(caller, id, state);
@@ -127,7 +126,7 @@ export class TemporalRunStore implements RunStore {
     }
   }
 
-  async #look(caller: Owner, id: string, state: boolean): Promise<RunStatusAnswer> {
+  async #look(caller: Owner, id: string, state: boolean): ReturnType<RunStore['get']> {
     const request = { caller, id, state };
     const answer = await this.#reach(id, async (client, workflowId) => {
       // A Query leaves no trace in the history.

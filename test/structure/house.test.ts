@@ -7,7 +7,7 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 136_608,
+  lines: 136_548,
   files: 586,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
@@ -18,7 +18,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   up: 0,
   names: 4,
   duplicates: 0,
-  types: 97,
+  types: 85,
 };
 
 // It parses every file.

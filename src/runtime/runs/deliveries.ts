@@ -3,10 +3,10 @@ import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import { clip } from '../../graph/printable-text.js';
 import type { RunWarning } from '../../graph/run-time-codes.js';
-import type { Failure } from '../engine/contract.js';
+import type { ActionRequest, Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
-import { type LiveActions, type PendingAction, refusal, type Submission } from './actions/action.js';
-import type { AnsweredRun, Decision } from './actions/decision.js';
+import { refusal, type Submission } from './actions/action.js';
+import type { Decision } from './actions/decision.js';
 import { commandIn, type Operator, type OperatorCommand } from './actions/operator-commands.js';
 import type { RunQuestions } from './actions/run-questions.js';
 import { changeFailure } from './actions/run-variables.js';
@@ -14,15 +14,16 @@ import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, Waiter } from './run-store.js';
 import type { InboxItem } from './store/journal.js';
-import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
+import { WaitingRequest } from './waiting-requests.js';
 
 // What was sent to a run, on its way into the run.
 
+type AwaitedRun = ConstructorParameters<typeof WaitingRequest>[0];
+
 /** A run as what is sent to it sees it. */
-export interface RequestedRun extends AnsweredRun, AwaitedRun {
+export interface RequestedRun extends AwaitedRun {
   /** Missing when the run is over. */
   readonly live: (NonNullable<AwaitedRun['live']> & { deliver(delivery: Delivery): void }) | undefined;
-  readonly children: AnsweredRun['children'];
   readonly questions: RunQuestions;
   /** Whether it was cancelled with compensation. */
   readonly isUndone: boolean;
@@ -35,7 +36,7 @@ export interface RequestedRun extends AnsweredRun, AwaitedRun {
 }
 
 /** A delivery whose response may come from another process. */
-export interface SentDelivery extends Delivery {
+interface SentDelivery extends Delivery {
   /** Another process has consumed the item. @param response as the journal has it. */
   relay(response: Json): void;
 }
@@ -234,7 +235,7 @@ export class AnswerDelivery extends WaitingDelivery implements SentDelivery {
       : { kind: 'actionSubmitted', ...head, value: answer.value };
   }
 
-  #headOf({ id: command }: PendingAction) {
+  #headOf({ id: command }: ActionRequest) {
     const by = { ...(this.#by ?? this.run.principal) };
     return { at: this.run.clock.now(), command, ...defined({ id: this.item }), by };
   }
@@ -463,7 +464,7 @@ function refusedDelivery(item: string, failure: Failure): SentDelivery {
   return { ...UNHEARD, item, open: () => undefined, respond: () => refusal(failure) };
 }
 
-function notPaused(step: string, pausedCalls: LiveActions['heldCalls']): Failure {
+function notPaused(step: string, pausedCalls: NonNullable<RequestedRun['live']>['heldCalls']): Failure {
   const steps = pausedCalls.map(({ node }) => node);
   return {
     code: 'E_NOT_PAUSED',

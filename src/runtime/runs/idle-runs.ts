@@ -1,14 +1,19 @@
 import { type Clock, callAt } from './run/clock.js';
 import type { RunLimits } from './run-store.js';
-import type { KeptRun, StoreParts } from './store-parts.js';
 
-/** The idle runs of a store, which expire unless they may wait without a limit. */
-export function idleRunsOf(clock: Clock, { idleMs }: Pick<RunLimits, 'idleMs'>): StoreParts['idle'] {
-  if (idleMs === Number.POSITIVE_INFINITY) return PATIENT;
-  return new IdleRuns<KeptRun>(clock, idleMs, (run) => run.expire(idleMs));
+interface ExpiringRun {
+  /** Cancels it: it was idle for too long. @param ms for how long. */
+  expire(ms: number): void;
 }
 
-const PATIENT: StoreParts['idle'] = { add() {}, delete() {} };
+/** The idle runs of a store, which expire unless they may wait without a limit. */
+export function idleRunsOf(
+  clock: Clock,
+  { idleMs }: Pick<RunLimits, 'idleMs'>,
+): Pick<IdleRuns<ExpiringRun>, 'add' | 'delete'> {
+  if (idleMs === Number.POSITIVE_INFINITY) return { add() {}, delete() {} };
+  return new IdleRuns(clock, idleMs, (run) => run.expire(idleMs));
+}
 
 /** A run in the list of those that are idle, or one that was. */
 interface Entry<Run> {

@@ -24,7 +24,6 @@ import {
   quotaOf,
   type RunLimits,
   type RunReading,
-  type RunStatusAnswer,
   type RunStore,
   type RunSummary,
   unknownRun,
@@ -39,13 +38,22 @@ import {
   type LoadedRun,
   type RunJournal,
 } from './store/journal.js';
-import type { JournalSource } from './store/local-journal.js';
+import type { openJournal } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
 import { CapabilityWaits, type StoreParts, UnreadableRuns } from './store-parts.js';
 import type { StoredRun } from './stored-run.js';
 
 /** See {@link excess}. */
 type Usage = Parameters<typeof excess>[0];
+
+/** Where a store gets its journal from. */
+interface JournalSource {
+  /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
+  readonly hasRuns: boolean;
+  open(
+    store: Parameters<typeof openJournal>[1],
+  ): Promise<{ readonly journal: RunJournal; close?(): Promise<void> }>;
+}
 
 /** What the store itself adds. */
 type OwnPart = 'idle' | 'onEnd' | 'journal' | 'clock' | 'waits' | 'keptMs';
@@ -142,7 +150,7 @@ export class JournalRunStore implements RunStore {
     }
   }
 
-  async get(caller: Owner, id: string, how?: RunReading): Promise<RunStatusAnswer> {
+  async get(caller: Owner, id: string, how?: RunReading): ReturnType<RunStore['get']> {
     const answer = await this.#reached(caller, id, (run) => this.#store.steps.statusOf(run, how));
     return answer ?? unknownRun(id);
   }
@@ -329,8 +337,8 @@ export class JournalRunStore implements RunStore {
     });
     const { clock = storeClock() } = this.#options;
     const idle = idleRunsOf(clock, this.#limits);
-    const onEnd: StoreParts['onEnd'] = ({ id, endedAt = 0 }) => {
-      journal.index.ended?.(id, endedAt);
+    const onEnd: StoreParts['onEnd'] = (id, at) => {
+      journal.index.ended?.(id, at);
       this.#expire();
     };
     const waits = new CapabilityWaits({

@@ -22,21 +22,18 @@ export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' |
    */
   readonly idempotencyKey?: string;
   /** The run that a prompt continues, with the answers to its questions. Default: the prompt starts a run. */
-  readonly resumes?: ResumedRun;
+  readonly resumes?: {
+    readonly run: string;
+    readonly submissions: readonly Submission[];
+    /** Questions that its user answers elsewhere. Default: none. */
+    readonly awaits?: readonly string[];
+    /** The messages that show it up to its questions. */
+    readonly said: readonly object[];
+  };
   /** `progress` is called after the response, too, until this signal is aborted. Default: it is not. */
   readonly progressUntil?: CancelSignal;
   /** The client, as far as the connection knows it. */
   readonly peer?: Peer;
-}
-
-/** A run that was shown up to its questions. */
-export interface ResumedRun {
-  readonly run: string;
-  readonly submissions: readonly Submission[];
-  /** Questions that its user answers elsewhere. Default: none. */
-  readonly awaits?: readonly string[];
-  /** The messages that show it. */
-  readonly said: readonly object[];
 }
 
 /** A request whose caller is identified; see `ownerOf`. */

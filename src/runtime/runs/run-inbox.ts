@@ -8,7 +8,7 @@ import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
 import { refusal, type Submission } from './actions/action.js';
 import { misfitText } from './actions/decision.js';
 import { RUN_OVER } from './actions/operator-commands.js';
-import { deliveryOf, lateAnswer, type RequestedRun, type Sender, type SentDelivery } from './deliveries.js';
+import { deliveryOf, lateAnswer, type RequestedRun, type Sender } from './deliveries.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, VariableChanges, Waiter } from './run-store.js';
@@ -24,7 +24,7 @@ interface WaitingSender extends Sender {
   /** The item is in the inbox, or was. */
   isSent?: true;
   /** Made when the item is delivered first. */
-  delivery?: SentDelivery;
+  delivery?: ReturnType<typeof deliveryOf>;
   /** The run that the item was delivered to without the inbox. */
   live?: RequestedRun['live'];
 }
@@ -177,7 +177,7 @@ export class RunInbox {
       : this.#deliveryFor(sender, false);
   }
 
-  #deliveryFor(sender: WaitingSender, isDirect: boolean): SentDelivery {
+  #deliveryFor(sender: WaitingSender, isDirect: boolean): ReturnType<typeof deliveryOf> {
     const { item } = sender;
     sender.delivery ??= deliveryOf(this.#run, item, { item: item.id, sender });
     sender.delivery.isDirect = isDirect;

@@ -11,19 +11,14 @@ interface LeasedRun {
   readonly graph: Graph;
   /** Whether this process has all that the runs of a graph need. */
   isCapable(graph: Graph): boolean;
+  /**
+   * Shows the run as it was loaded, which continues here if this process holds it.
+   * @param graph missing where it is the graph that the run has already.
+   */
+  adopt(loaded: LoadedRun, graph: Graph | undefined): void;
+  /** It is shown as this process last knew it: no load is in flight. */
+  onCurrent(): void;
 }
-
-/** What happens to a run in its journal. */
-export type LeaseEvent =
-  /** The run is to be shown as it was loaded, and continues here if this process holds it. */
-  | {
-      readonly kind: 'loaded';
-      readonly loaded: LoadedRun;
-      /** Missing where it is the graph that the run has already. */
-      readonly graph: Graph | undefined;
-    }
-  /** The run is shown as this process last knew it: no load is in flight. */
-  | { readonly kind: 'current' };
 
 /**
  * Keeps a run in step with the other processes of its journal. One process acts: it executes the run, and expects its
@@ -32,7 +27,6 @@ export type LeaseEvent =
 export class RunLease {
   readonly #run: LeasedRun;
   readonly #journal: RunJournal;
-  readonly #emit: (event: LeaseEvent) => void;
   #isActing: boolean;
   /** What is shown, where this process does not act. */
   #head: RunHead = { seq: 0, epoch: 0 };
@@ -43,15 +37,9 @@ export class RunLease {
   #unfollow: (() => void) | undefined;
 
   /** @param loaded missing for a run that this process begins. */
-  constructor(
-    run: LeasedRun,
-    journal: RunJournal,
-    loaded: RunHead | undefined,
-    emit: (event: LeaseEvent) => void,
-  ) {
+  constructor(run: LeasedRun, journal: RunJournal, loaded: RunHead | undefined) {
     this.#run = run;
     this.#journal = journal;
-    this.#emit = emit;
     this.#isActing = loaded === undefined;
     if (loaded !== undefined) this.#head = headOf(loaded);
   }
@@ -159,7 +147,7 @@ export class RunLease {
     }
     this.#isActing = loaded.holder === 'this';
     this.#head = headOf(loaded);
-    this.#emit({ kind: 'loaded', loaded, graph });
+    this.#run.adopt(loaded, graph);
   }
 
   async #change<T>(work: () => Promise<T>): Promise<T> {
@@ -179,7 +167,7 @@ export class RunLease {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const look of waiting) look();
-    this.#emit({ kind: 'current' });
+    this.#run.onCurrent();
   }
 }
 

@@ -28,7 +28,11 @@ export interface RunStore {
    */
   start(run: NewRun, waiter: Waiter): Promise<RunAnswer>;
   /** The state of a run now, or after a wait. */
-  get(caller: Owner, id: string, how?: RunReading): Promise<RunStatusAnswer>;
+  get(
+    caller: Owner,
+    id: string,
+    how?: RunReading,
+  ): Promise<RunStatus | Extract<RunAnswer, { readonly ok: false }>>;
   /** Answers an action, and then as `start` does. */
   submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer>;
   /**
@@ -104,8 +108,6 @@ interface RunTimes {
   readonly endedAt?: number;
   readonly task?: TaskOrigin;
 }
-
-export type RunStatusAnswer = RunStatus | Extract<RunAnswer, { readonly ok: false }>;
 
 export interface NewRun {
   /** The store has no run with it. `start` rejects otherwise. Default: a new one. */

@@ -6,18 +6,11 @@ import { capabilityText, type MissingCapabilities } from '../tools/capabilities.
 import { thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { runRef } from '../tools/port.js';
+import type { idleRunsOf } from './idle-runs.js';
 import type { Clock } from './run/clock.js';
 import type { RunHost } from './run/run-host.js';
 import { isLocal, type OpenRun, type RunJournal } from './store/journal.js';
 import { UnreadableRunError } from './store/store-error.js';
-
-/** A run, as the parts of its store use it. */
-export interface KeptRun {
-  readonly id: string;
-  readonly endedAt: number | undefined;
-  /** Cancels it: it was idle for too long. @param ms for how long. */
-  expire(ms: number): void;
-}
 
 export interface StoreParts extends RunHost {
   readonly clock: Clock;
@@ -34,9 +27,10 @@ export interface StoreParts extends RunHost {
   /** Log of internal errors; clients never receive it. */
   readonly log: Log;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
-  readonly idle: { add(run: KeptRun): void; delete(run: KeptRun): void };
+  readonly idle: ReturnType<typeof idleRunsOf>;
   readonly waits: CapabilityWaits;
-  readonly onEnd: (run: KeptRun) => void;
+  /** A run is over, at a time in ms since the epoch. */
+  readonly onEnd: (run: string, at: number) => void;
   /** How long a finished run is kept at most, in ms. */
   readonly keptMs: number;
 }

@@ -4,11 +4,11 @@ import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { mayAskModel } from '../engine/actions.js';
-import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { ActionRequest, Fact, Failure, RunState } from '../engine/contract.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown } from '../tools/exceptions.js';
 import { type Peer, runRef } from '../tools/port.js';
-import type { PendingAction, Submission } from './actions/action.js';
+import type { Submission } from './actions/action.js';
 import type { ActionHistory } from './actions/action-history.js';
 import { type Children, hasAgents } from './actions/children.js';
 import type { Decision } from './actions/decision.js';
@@ -22,7 +22,7 @@ import { LiveRun } from './run/live-run.js';
 import { accessKey, answerId } from './run/owner.js';
 import { observeFacts, type RunEvent, type RunResumption, type RunStart } from './run/run-host.js';
 import { RunInbox } from './run-inbox.js';
-import { type LeaseEvent, RunLease } from './run-lease.js';
+import { RunLease } from './run-lease.js';
 import { logEnd, logFault, logReminders, logStart } from './run-log.js';
 import {
   type groupOf,
@@ -35,7 +35,7 @@ import {
 } from './run-store.js';
 import { keptTask, recorded } from './store/host-rows.js';
 import { isLocal, JournalConflictError, JournalFailedError, type LoadedRun } from './store/journal.js';
-import type { KeptRun, StoreParts } from './store-parts.js';
+import type { StoreParts } from './store-parts.js';
 import { WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** Runs that are counted together. */
@@ -71,7 +71,7 @@ interface Ended {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it, no other answer is handled: exactly one of two concurrent answers is accepted.
  */
-export class StoredRun implements RequestedRun, SharedContext, KeptRun {
+export class StoredRun implements RequestedRun, SharedContext {
   readonly id: string;
   readonly group: RunGroup;
   /** With the roles it had when it started the run. */
@@ -106,9 +106,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     this.principal = run.owner;
     this.#parts = parts;
     this.graph = graph;
-    this.#lease = new RunLease(this, parts.journal, 'loaded' in run ? run.loaded : undefined, (event) =>
-      this.#onLease(event),
-    );
+    this.#lease = new RunLease(this, parts.journal, 'loaded' in run ? run.loaded : undefined);
     if ('loaded' in run) {
       this.id = run.loaded.run;
       this.#auth = run.auth;
@@ -285,21 +283,12 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     return live.isSafe && live.liveStatus !== 'busy' && live.nextDue >= until;
   }
 
-  #onLease(event: LeaseEvent): void {
-    switch (event.kind) {
-      case 'loaded':
-        this.#adopt(event.loaded, event.graph);
-        break;
-      case 'current':
-        this.#lease.follow(this.isAwaited);
-        this.#requests?.settle();
-        break;
-      default:
-        unreachable(event);
-    }
+  onCurrent(): void {
+    this.#lease.follow(this.isAwaited);
+    this.#requests?.settle();
   }
 
-  #adopt(loaded: LoadedRun, graph = this.graph): void {
+  adopt(loaded: LoadedRun, graph = this.graph): void {
     if (this.#live === undefined) return;
     this.#live.leave();
     this.graph = graph;
@@ -442,7 +431,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   }
 
   take(
-    pending: PendingAction,
+    pending: ActionRequest,
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
     answered: Promise<Envelope>,
   ): void {
@@ -547,7 +536,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     this.#auth = undefined;
     this.#peer = undefined;
     this.#parts.idle.delete(this);
-    this.#parts.onEnd(this);
+    this.#parts.onEnd(this.id, this.#ended.at);
     this.#requests?.ended();
   }
 

@@ -1,45 +1,31 @@
 import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import { unreachable } from '../../graph/json.js';
-import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { ActionRequest, Fact, Failure, RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
-import type { LiveActions, PendingAction, Submission } from './actions/action.js';
+import type { Submission } from './actions/action.js';
+import type { AnsweredRun } from './actions/decision.js';
 import { Elicitation } from './actions/elicitation.js';
 import { abortReason, ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
-import type { Clock } from './run/clock.js';
 import type { Envelope, LiveStatus } from './run/envelope.js';
 import { mayAnswer } from './run/owner.js';
 import type { Waiter } from './run-store.js';
 
-/** A run that this process shows or executes, as requests see it. See `LiveRun`. */
-interface AwaitedLive extends LiveActions {
-  readonly liveStatus: LiveStatus;
-  readonly nextTime: number;
-  readonly isSafe: boolean;
-}
-
 /** A run as the requests that wait for it see it. */
-export interface AwaitedRun {
-  readonly id: string;
-  /** The owner of the run. */
-  readonly principal: Owner;
-  readonly clock: Clock;
-  /** Missing when the run is over. */
+interface AwaitedRun extends AnsweredRun {
+  /** Missing when the run is over. See `LiveRun`. */
   readonly live: AwaitedLive | undefined;
   readonly envelope: Envelope;
   readonly waiting: WaitingRequests;
-  readonly children: { readonly hasOpen: boolean };
   readonly questions: {
-    openFor(caller: Owner): readonly PendingAction[];
-    shown(pending: PendingAction): Action;
+    openFor(caller: Owner): readonly ActionRequest[];
+    shown(pending: ActionRequest): Action;
     undelivered(): readonly string[];
   };
   /** Of the latest request that waited for the run. */
   requestId: string;
-  /** Calls back when the whole run is written. */
-  whenSafe(look: () => void): void;
   /**
    * A response is about to show these actions: the time limits of those begin that no response has had. Calls back when
    * that is safe.
@@ -50,11 +36,17 @@ export interface AwaitedRun {
   abort(reason: string): void;
   /** Hands in the answer of a user who was asked for it. */
   take(
-    pending: PendingAction,
+    pending: ActionRequest,
     answer: Pick<Submission, 'result'> | { readonly failure: Failure },
     response: Promise<Envelope>,
   ): void;
 }
+
+type AwaitedLive = NonNullable<AnsweredRun['live']> & {
+  readonly liveStatus: LiveStatus;
+  readonly nextTime: number;
+  readonly isSafe: boolean;
+};
 
 /**
  * A request that waits for a run, from its construction on. It is answered when the run is over, when agents drive a part of
@@ -296,14 +288,14 @@ export class WaitingRequests {
   }
 
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
-  claim({ id }: PendingAction): boolean {
+  claim({ id }: ActionRequest): boolean {
     if (this.#claimed?.has(id)) return false;
     this.#claimed ??= new Set();
     this.#claimed.add(id);
     return true;
   }
 
-  release({ id }: PendingAction): void {
+  release({ id }: ActionRequest): void {
     this.#claimed?.delete(id);
     if (this.#claimed?.size === 0) this.#claimed = undefined;
   }

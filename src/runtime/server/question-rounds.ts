@@ -7,7 +7,7 @@ import { textOf } from '../engine/actions.js';
 import { agentItemOf } from '../engine/agent-loops.js';
 import { commandsOf } from '../engine/read.js';
 import { formOf, hasPage } from '../runs/actions/elicitation.js';
-import type { IdentifiedRequest, RequestContext, ResumedRun } from '../runs/request.js';
+import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
 import type { Envelope } from '../runs/run/envelope.js';
 import type { InspectedRun, RunStore, Waiter } from '../runs/run-store.js';
 import { type PromptMessage, withoutClosing } from '../trace/messages.js';
@@ -36,6 +36,9 @@ export interface WaitingCall {
   /** The conversation of a prompt. */
   readonly said?: readonly PromptMessage[];
 }
+
+/** A run that was shown up to its questions. */
+type ResumedRun = NonNullable<RequestContext['resumes']>;
 
 /** What is asked of a user before a call can go on, and the state that the next request for it has. */
 export interface QuestionRound {

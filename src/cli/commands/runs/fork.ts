@@ -7,7 +7,7 @@ import { runText } from '../../../print/runs.js';
 import { type Fork, forkAt } from '../../../runtime/runs/operate/fork.js';
 import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { runStubbed } from '../../../runtime/runs/operate/stubbed-run.js';
-import { readStubs, type StubResults, type Stubs } from '../../../runtime/runs/operate/stubs.js';
+import { readStubs, type Stubs } from '../../../runtime/runs/operate/stubs.js';
 import type { StoredHead } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { resolveSettings } from '../../../runtime/server/options.js';
@@ -115,7 +115,7 @@ function refusalText(name: string, at: number, refusal: ForkRefusal): string {
   }
 }
 
-function stubsOf(results: StubResults, definition: Definitions | undefined): Stubs {
+function stubsOf(results: Stubs['results'], definition: Definitions | undefined): Stubs {
   return definition === undefined
     ? { results }
     : { results, tools: definition.registry.tools, toolset: definition.toolset() };

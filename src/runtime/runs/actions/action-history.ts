@@ -4,12 +4,11 @@ import type { Json } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunTimeCode, RunWarning } from '../../../graph/run-time-codes.js';
 import { actionKind } from '../../engine/actions.js';
-import type { ActionKind, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { ActionKind, ActionRequest, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/tables.js';
 import type { HostRow } from '../store/journal.js';
-import type { LiveActions, PendingAction } from './action.js';
 
 /** What became of an action that was opened once. Plain JSON. */
 interface ActionRecord {
@@ -57,9 +56,11 @@ class Accepted {
 }
 
 /** What a run waits for. */
-interface Open extends Pick<LiveActions, 'isOpen'> {
+interface Open {
+  /** Whether a command still expects an answer. */
+  isOpen(command: string): boolean;
   /** The questions that a caller may answer, by their ids. */
-  readonly asks: ReadonlyMap<string, PendingAction>;
+  readonly asks: ReadonlyMap<string, ActionRequest>;
   /** Whether it waits for the decision of an operator. Default: false. */
   readonly isPaused?: boolean;
 }
@@ -259,7 +260,7 @@ export class ActionHistory {
 
 /** What an answer is for: a question; a time that has passed, which needs none; or nothing. */
 type Choice =
-  | { readonly kind: 'pending'; readonly pending: PendingAction }
+  | { readonly kind: 'pending'; readonly pending: ActionRequest }
   | { readonly kind: 'passed' }
   | { readonly kind: 'refused'; readonly failure: Failure };
 

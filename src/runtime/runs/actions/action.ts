@@ -3,8 +3,7 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../..
 import { jsonText } from '../../../graph/printable-text.js';
 import { JSON_RESPONSE, WORK_RESULTS } from '../../../print/agent-texts.js';
 import type { ActionRequest } from '../../engine/actions.js';
-import type { ActionKind, Failure, RunState } from '../../engine/contract.js';
-import type { Action } from '../../engine/events.js';
+import type { ActionKind, Failure } from '../../engine/contract.js';
 import { normalizeResult } from '../../tools/call-result.js';
 
 // An action is what a run waits for from outside. A further kind of action is a row of ACTION_KINDS.
@@ -118,28 +117,6 @@ export function howToAnswer(request: ActionRequest, schema: unknown): string {
 function hasTextResponse(schema: unknown): boolean {
   const { properties } = schema as { readonly properties?: { readonly response?: JsonSchema } };
   return properties?.response?.type === 'string';
-}
-
-export interface PendingAction {
-  readonly id: string;
-  /** Key of the node that asks. */
-  readonly node: string;
-  readonly action: Action;
-  /** When work of a client was in a response first, in ms since the epoch. */
-  readonly deliveredAt?: number;
-}
-
-/** What a run that is not over waits for. */
-export interface LiveActions {
-  /** The open questions by their ids, the oldest first. */
-  readonly asks: Pick<ReadonlyMap<string, PendingAction>, 'get' | 'has' | 'size'> & {
-    values(): Iterable<PendingAction>;
-  };
-  /** Calls about which an operator decides. */
-  readonly heldCalls: readonly { readonly node: string; readonly tool: string }[];
-  readonly state: RunState;
-  /** Whether a command still expects an answer. */
-  isOpen(command: string): boolean;
 }
 
 /** What a caller sends for an action: one of `result` and `error`, as it came. */

@@ -10,7 +10,7 @@ import type { RunWarning } from '../../../graph/run-time-codes.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import { parseNodeKey } from '../../../plan/instances.js';
 import { actionKind, requestOf } from '../../engine/actions.js';
-import type { ActionKind, Failure } from '../../engine/contract.js';
+import type { ActionKind, ActionRequest, Failure, RunState } from '../../engine/contract.js';
 import type { Action, StepAction } from '../../engine/events.js';
 import { nodeOf } from '../../engine/identity.js';
 import { maskedFailure } from '../../secrets/mask.js';
@@ -21,15 +21,7 @@ import { findProtoKey } from '../../tools/to-json.js';
 import type { Clock } from '../run/clock.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from '../run/envelope.js';
 import { ownerKey } from '../run/owner.js';
-import {
-  ACTION_KINDS,
-  type Answer,
-  howToAnswer,
-  type LiveActions,
-  type PendingAction,
-  refusal,
-  type Submission,
-} from './action.js';
+import { ACTION_KINDS, type Answer, howToAnswer, refusal, type Submission } from './action.js';
 import { type ActionHistory, unknownAction } from './action-history.js';
 import type { Children } from './children.js';
 import { type RunVariables, variablesFailure, workflowExtraKey } from './run-variables.js';
@@ -48,7 +40,7 @@ export type Decision =
     }
   | {
       readonly kind: 'fits';
-      readonly pending: PendingAction;
+      readonly pending: ActionRequest;
       readonly answer: Parameters<typeof contentOf>[0];
       readonly warnings: readonly RunWarning[];
       /** What makes it equal to a repeated one. Default: the answer; see `contentOf`. */
@@ -57,14 +49,27 @@ export type Decision =
       readonly requestKey?: string;
     }
   /** The server tries a step again. */
-  | { readonly kind: 'retry'; readonly pending: PendingAction }
+  | { readonly kind: 'retry'; readonly pending: ActionRequest }
   /** The response of an agent does not fit, which counts. */
   | {
       readonly kind: 'misfit';
-      readonly pending: PendingAction;
+      readonly pending: ActionRequest;
       readonly failure: Failure;
       readonly problems: readonly string[];
     };
+
+/** What a run that is not over waits for. */
+interface LiveActions {
+  /** The open questions by their ids, the oldest first. */
+  readonly asks: Pick<ReadonlyMap<string, ActionRequest>, 'get' | 'has' | 'size'> & {
+    values(): Iterable<ActionRequest>;
+  };
+  /** Calls about which an operator decides. */
+  readonly heldCalls: readonly { readonly node: string; readonly tool: string }[];
+  readonly state: RunState;
+  /** Whether a command still expects an answer. */
+  isOpen(command: string): boolean;
+}
 
 /** A run, as its questions need it. */
 export interface AnsweredRun {
@@ -130,9 +135,9 @@ type ChildSubmission = Submission & { readonly child: string };
 
 interface ChildQuestions {
   /** The open actions of a child, the oldest first. */
-  openFor(caller: Owner, child: string): readonly PendingAction[];
+  openFor(caller: Owner, child: string): readonly ActionRequest[];
   /** What an answer to one of them comes to. */
-  decideFor(pending: PendingAction, submission: Submission): Decision;
+  decideFor(pending: ActionRequest, submission: Submission): Decision;
 }
 
 /** What the result of an agent comes to. It reaches the actions of its child, and no others. */
@@ -181,7 +186,7 @@ export function decideOfChild(
 /** The action that a result is for: by its id, by its step, or the only one. */
 function recordOf(
   { actions }: AnsweredRun,
-  open: readonly PendingAction[],
+  open: readonly ActionRequest[],
   { child, actionId, stepId }: ChildSubmission,
 ) {
   if (stepId !== undefined) {
@@ -204,7 +209,7 @@ function isAcknowledgement({ graph }: AnsweredRun, { stepId, result = true }: Ch
   );
 }
 
-function wrongStep(step: string, open: readonly PendingAction[], actions: AnsweredRun['actions']): Decision {
+function wrongStep(step: string, open: readonly ActionRequest[], actions: AnsweredRun['actions']): Decision {
   const steps = open.flatMap(({ id }) => actions.get(id)?.step ?? []);
   const pending = steps.length === 0 ? 'No step is pending' : `Pending: ${steps.map(quoted).join(', ')}`;
   return rejected({
@@ -230,7 +235,7 @@ const NOT_USED = {
 /** A call that a client made itself. */
 type MadeCall = Submission & { readonly tool: string };
 
-type OpenStep = PendingAction & { readonly action: StepAction };
+type OpenStep = ActionRequest & { readonly action: StepAction };
 
 /**
  * What a call comes to that a client made itself: the result of the open step that it names, or of the only one with its
@@ -276,7 +281,7 @@ export function decideRetry(run: AnsweredRun, { stepId = '' }: Submission): Deci
   });
 }
 
-function openSteps(asks: Iterable<PendingAction>): OpenStep[] {
+function openSteps(asks: Iterable<ActionRequest>): OpenStep[] {
   return [...asks].filter((ask): ask is OpenStep => ask.action.type === 'step');
 }
 

@@ -2,26 +2,26 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { bodyText, oneLine } from '../../../graph/printable-text.js';
 import { actionKind, textOf } from '../../engine/actions.js';
-import type { Failure } from '../../engine/contract.js';
+import type { ActionRequest, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { Elicited, Peer } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
-import { ACTION_KINDS, type PendingAction, type Submission } from './action.js';
+import { ACTION_KINDS, type Submission } from './action.js';
 
 interface ElicitingRun {
   /** The questions that are open, and that the user may answer in a form or as a person on a page, oldest first. */
-  pendingActions(): readonly PendingAction[];
+  pendingActions(): readonly ActionRequest[];
   /** Whether the user may answer it in a form of a client, which proves no person. */
-  takesForm(pending: PendingAction): boolean;
+  takesForm(pending: ActionRequest): boolean;
   /** The address of its page. Undefined where it has none. */
-  pageOf(pending: PendingAction): Promise<string | undefined>;
+  pageOf(pending: ActionRequest): Promise<string | undefined>;
   /** What a question asks, without secrets. */
-  shown(pending: PendingAction): Action;
+  shown(pending: ActionRequest): Action;
   /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
-  claim(pending: PendingAction): boolean;
-  release(pending: PendingAction): void;
+  claim(pending: ActionRequest): boolean;
+  release(pending: ActionRequest): void;
   /** Hands an answer in. One that does not fit leaves the question open. */
-  answer(pending: PendingAction, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
+  answer(pending: ActionRequest, answer: Pick<Submission, 'result'> | { readonly failure: Failure }): void;
   /** The elicitation has stopped or asked the next question: the run may not have changed. */
   changed(): void;
 }
@@ -34,7 +34,7 @@ type Reaction =
 
 /** A question that is before the user. */
 interface Current {
-  readonly pending: PendingAction;
+  readonly pending: ActionRequest;
   readonly controller: AbortController;
   /** Of a question that is answered on its page. */
   onOver?: () => void;
@@ -94,7 +94,7 @@ export class Elicitation {
   }
 
   /** How a question is put. Neither a form nor a page that would show a secret can be filled in without it. */
-  #wayOf(pending: PendingAction): ((signal: AbortSignal) => Promise<Reaction>) | undefined {
+  #wayOf(pending: ActionRequest): ((signal: AbortSignal) => Promise<Reaction>) | undefined {
     const { elicit, elicitUrl } = this.#peer;
     const { action } = pending;
     const shown = this.#run.shown(pending);
@@ -122,7 +122,7 @@ export class Elicitation {
     current.controller.abort();
   }
 
-  async #ask(pending: PendingAction, put: (signal: AbortSignal) => Promise<Reaction>): Promise<void> {
+  async #ask(pending: ActionRequest, put: (signal: AbortSignal) => Promise<Reaction>): Promise<void> {
     const current: Current = { pending, controller: new AbortController() };
     this.#current = current;
     let hasFailed = false;
@@ -151,7 +151,7 @@ export class Elicitation {
     this.#run.changed();
   }
 
-  #hand(pending: PendingAction, elicited: Elicited, answerOf: Form['answerOf']): void {
+  #hand(pending: ActionRequest, elicited: Elicited, answerOf: Form['answerOf']): void {
     if (elicited.action !== 'accept') {
       const failure =
         elicited.action === 'decline'

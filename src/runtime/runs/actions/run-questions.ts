@@ -4,13 +4,13 @@ import { defined } from '../../../graph/defined.js';
 import { type Json, unreachable } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import { isClientWork, requestOf, textOf } from '../../engine/actions.js';
-import type { Failure } from '../../engine/contract.js';
+import type { ActionRequest, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { SubmitAnswer } from '../run/envelope.js';
 import { loopActionId } from '../run/open-actions.js';
 import { accessKey, answerId, mayAnswer, ownerKey, restrictedQuestions } from '../run/owner.js';
-import { type Answer, howToAnswer, type PendingAction, type Submission, type ToAnswer } from './action.js';
+import { type Answer, howToAnswer, type Submission, type ToAnswer } from './action.js';
 import { actionClosed, listed, NO_OPEN_ACTION } from './action-history.js';
 import {
   type AnsweredRun,
@@ -43,7 +43,7 @@ export class RunQuestions {
    * The open ones that a caller may answer, the oldest first.
    * @param child of an agent, which sees the actions of this child alone. Default: those of no child.
    */
-  openFor(caller: Owner, child?: string): readonly PendingAction[] {
+  openFor(caller: Owner, child?: string): readonly ActionRequest[] {
     const { live, principal, actions } = this.#run;
     return [...(live?.asks.values() ?? [])].filter(
       ({ id, action }) => actions.get(id)?.child === child && mayAnswer(action.answerBy, caller, principal),
@@ -63,7 +63,7 @@ export class RunQuestions {
   }
 
   /** What a question asks, without secrets. */
-  shown({ node, action }: PendingAction): Action {
+  shown({ node, action }: ActionRequest): Action {
     return this.#run.mask.action(node, action);
   }
 
@@ -78,7 +78,7 @@ export class RunQuestions {
   }
 
   /** The open questions that a caller who is not the owner may answer: those of children as well. */
-  #named(caller: Owner): readonly PendingAction[] {
+  #named(caller: Owner): readonly ActionRequest[] {
     const { live, principal } = this.#run;
     return [...(live?.asks.values() ?? [])].filter(({ action }) =>
       mayAnswer(action.answerBy, caller, principal),
@@ -139,7 +139,7 @@ export class RunQuestions {
 
   /** The same for an answer that the user of the run was asked for. */
   decideAsked(
-    pending: PendingAction,
+    pending: ActionRequest,
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
   ): Decision {
     if (!this.#run.live?.asks.has(pending.id)) return rejected({ code: 'ACTION_CANCELLED', message: '' });
@@ -183,7 +183,7 @@ export class RunQuestions {
   }
 
   /** Why an answer was not taken although it fits the schema. */
-  notTaken(pending: PendingAction): Failure {
+  notTaken(pending: ActionRequest): Failure {
     const shown = this.shown(pending);
     return {
       code: 'E_RESULT_SHAPE',
@@ -240,7 +240,7 @@ export class RunQuestions {
   }
 
   /** What agents do is not submitted by their caller: neither the loop that they drive, nor an action of a child. */
-  #loopFailure(actionId: string | undefined, open: readonly PendingAction[]): Failure | undefined {
+  #loopFailure(actionId: string | undefined, open: readonly ActionRequest[]): Failure | undefined {
     const { children, actions } = this.#run;
     const loops = children
       .open()
@@ -276,7 +276,7 @@ export class RunQuestions {
   /** What an answer is for, of these questions. */
   #choose(
     actionId: string | undefined,
-    open: readonly PendingAction[],
+    open: readonly ActionRequest[],
     isPaused = (this.#run.live?.heldCalls.length ?? 0) > 0,
   ) {
     const { live, actions, clock } = this.#run;
@@ -289,7 +289,7 @@ export class RunQuestions {
   }
 
   /** What an answer to an open action comes to. */
-  decideFor(pending: PendingAction, submission: Pick<Submission, 'result' | 'error'>): Decision {
+  decideFor(pending: ActionRequest, submission: Pick<Submission, 'result' | 'error'>): Decision {
     const reading = readAnswer(pending.action, submission, this.#run.schemas);
     if (!reading.ok) {
       const failure = this.#unfit(pending, reading.failure);
@@ -313,7 +313,7 @@ export class RunQuestions {
   }
 
   /** Why an answer does not fit, without secrets: what would fit may be one. */
-  #unfit(pending: PendingAction, failure: Failure): Failure {
+  #unfit(pending: ActionRequest, failure: Failure): Failure {
     const shown = this.shown(pending);
     if (shown.schema === pending.action.schema) return maskedFailure(failure, this.#run.mask);
     const message = misfitText([], howToAnswer(requestOf(shown), shown.schema));
@@ -324,7 +324,7 @@ export class RunQuestions {
    * What a repeated answer comes to; nothing for any other. Without an action id it may as well be meant for an action
    * that is open now: which one is not guessed.
    */
-  #decideRepeated(asks: readonly PendingAction[], submission: Submission, by: Owner): Decision | undefined {
+  #decideRepeated(asks: readonly ActionRequest[], submission: Submission, by: Owner): Decision | undefined {
     const { actionId } = submission;
     const { actions } = this.#run;
     const before = actionId === undefined ? actions.lastOf(ownerKey(by)) : actions.get(actionId);

@@ -23,7 +23,7 @@ import { readAnswer } from '../actions/decision.js';
 import { type Clock, SkippingClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
 import { observeFacts } from '../run/run-host.js';
-import { type StubbedCall, StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from './stubs.js';
+import { type StubbedCall, StubPort, StubQueue, type Stubs, sampleAnswer, stubNames } from './stubs.js';
 
 interface ArgumentProblem {
   readonly argument: string;
@@ -47,12 +47,12 @@ interface DryRunRequest {
   readonly graph: Graph;
   /** The arguments as texts, as a prompt takes them. */
   readonly given: Readonly<Record<string, string>>;
-  readonly stubs: StubResults;
+  readonly stubs: Stubs['results'];
   readonly readArguments: ReadArguments;
 }
 
 /** The path of a run with stubs. Plain JSON; secrets are masked. */
-export interface DryRunReport {
+interface DryRunReport {
   readonly workflow: string;
   readonly status: 'succeeded' | 'failed' | 'cancelled';
   readonly result?: Json;
@@ -104,7 +104,7 @@ interface PathRun {
 interface PathStubs {
   readonly registry: Registry;
   readonly secretInputs: (tool: string) => readonly string[];
-  readonly results: StubResults;
+  readonly results: Stubs['results'];
 }
 
 /** A run in this process that waits for nothing. */
@@ -136,7 +136,7 @@ class StubbedPath {
     this.#port = new StubPort(
       graph,
       { results, tools: registry.tools, resources: registry.resources, toolset },
-      { mask, queue: this.#queue, called: (call) => this.#steps.called(call) },
+      { mask, queue: this.#queue, onCall: (call) => this.#steps.called(call) },
     );
     const context = {
       requestId: 'dry-run',

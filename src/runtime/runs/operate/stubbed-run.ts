@@ -24,7 +24,8 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
   const { secretInputs } = stubs.toolset ?? {};
   const secrets = { input: startIn(fork).input, rows: fork.hostRows };
   const mask = new RunMask(graph, { ...secrets, ...defined({ secretInputs }) });
-  const port = new StubPort(graph, stubs, { mask });
+  const calls: StubbedCall[] = [];
+  const port = new StubPort(graph, stubs, { mask, onCall: (call) => calls.push(call) });
   const notes = new Notes(fork.hostRows);
   return new Promise((resolve, reject) => {
     const { owner } = runRowsIn(fork.hostRows).start ?? {};
@@ -40,7 +41,7 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
       run.leave();
       const rows = snapshot(run.state);
       const now = { ...loaded, rows, hostRows: notes.rows };
-      resolve({ view: new StoredRunReader(now, graph, { hasHolder: true }).view, calls: port.calls });
+      resolve({ view: new StoredRunReader(now, graph, { hasHolder: true }).view, calls });
     });
     run.go();
   });

@@ -44,7 +44,7 @@ import type { Toolset } from '../../tools/toolset.js';
 type Stub = { readonly value: Json } | { readonly failure: Failure };
 
 /** Results by the id of a node, or else by the name of a tool or a resource. One for each call; the last one is repeated. */
-export type StubResults = Readonly<Record<string, readonly Stub[]>>;
+type StubResults = Readonly<Record<string, readonly Stub[]>>;
 
 /** What answers in the place of tools. */
 export interface Stubs {
@@ -115,27 +115,25 @@ export class StubQueue {
 
 /** Answers the calls of a run with stubs. No tool is called, and no resource is read. */
 export class StubPort implements CallPort {
-  readonly calls: StubbedCall[] = [];
   /** Calls that have not returned. */
   inFlight = 0;
   readonly #stubs: Stubs;
   readonly #queue: StubQueue;
   readonly #mask: RunMask;
-  readonly #called: (call: StubbedCall) => void;
+  readonly #onCall: (call: StubbedCall) => void;
   readonly #schemas = new SchemaCompiler();
   /** `id tool` of the nodes that call: a compensation has the id of a node and another tool. */
   readonly #nodes: ReadonlySet<string>;
 
-  /** @param called gets each call when it returns. */
   constructor(
     graph: Graph,
     stubs: Stubs,
-    { mask, queue, called = () => {} }: StubPortOptions & { readonly mask: RunMask },
+    { mask, onCall, queue = new StubQueue(stubs.results) }: StubPortOptions,
   ) {
     this.#stubs = stubs;
-    this.#queue = queue ?? new StubQueue(stubs.results);
+    this.#queue = queue;
     this.#mask = mask;
-    this.#called = called;
+    this.#onCall = onCall;
     this.#nodes = new Set(
       nodesWithTasks(graph).flatMap((node) => (node.kind === 'call' ? [`${node.id} ${node.tool}`] : [])),
     );
@@ -150,21 +148,16 @@ export class StubPort implements CallPort {
     };
     const refusal = await this.#refusal(tool, input);
     if (refusal !== undefined) {
-      this.#note({ ...call, failure: refusal });
+      this.#onCall({ ...call, failure: refusal });
       return { ok: false, attempted: false, failure: refusal };
     }
     const [result, stub] = this.#resultOf(tool, call.step_id);
     if ('failure' in result) {
-      this.#note({ ...call, failure: result.failure, stub });
+      this.#onCall({ ...call, failure: result.failure, stub });
       return { ok: false, attempted: true, failure: result.failure };
     }
-    this.#note({ ...call, result: this.#mask.json(result.value), stub });
+    this.#onCall({ ...call, result: this.#mask.json(result.value), stub });
     return { ok: true, value: result.value };
-  }
-
-  #note(call: StubbedCall): void {
-    this.calls.push(call);
-    this.#called(call);
   }
 
   /** Why a tool would refuse an input. */
@@ -218,9 +211,11 @@ export class StubPort implements CallPort {
 }
 
 interface StubPortOptions {
+  readonly mask: RunMask;
+  /** Gets each call when it returns. */
+  readonly onCall: (call: StubbedCall) => void;
   /** Where results come from. Default: a queue of its own. */
   readonly queue?: StubQueue;
-  readonly called?: (call: StubbedCall) => void;
 }
 
 /** The answer to a question without a stub: a consent, the first choice, or what fits the schema. */

@@ -284,13 +284,6 @@ export function withLeases(journal: Journal | RunJournal): RunJournal {
   return hasLeases(journal) ? journal : new LocalJournal(journal, NO_STORE);
 }
 
-/** Where a store gets its journal from. */
-export interface JournalSource {
-  /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
-  readonly hasRuns: boolean;
-  open(store: LocalRuns): Promise<{ readonly journal: RunJournal; close?(): Promise<void> }>;
-}
-
 /** The same for the runs of a store. Those of earlier processes are in the index. */
 export async function openJournal(journal: Journal, store: LocalRuns): Promise<RunJournal> {
   if (hasLeases(journal)) return journal;

@@ -140,7 +140,7 @@ interface StoreHolder {
 }
 
 /** How a store does. All numbers are of one moment. */
-export interface StoreMetrics {
+interface StoreMetrics {
   readonly open: number;
   /** Of the open runs, those that go on with an answer or a time only. */
   readonly waiting: number;

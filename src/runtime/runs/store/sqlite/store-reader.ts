@@ -4,15 +4,7 @@ import { isWait } from '../../../engine/read.js';
 import type { Tables } from '../../../engine/rows.js';
 import type { Capability } from '../../../tools/capabilities.js';
 import type { Retention } from '../journal.js';
-import type {
-  Head,
-  ListedRow,
-  ReadRun,
-  StoreCheck,
-  StoredEntry,
-  StoreMetrics,
-  StoreReader,
-} from '../reader.js';
+import type { Head, ListedRow, ReadRun, StoreCheck, StoredEntry, StoreReader } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import {
   checkDriver,
@@ -206,6 +198,8 @@ function missingIn(column: unknown): readonly Capability[] {
 /** The times that open runs wait for. Limits of calls are a matter of the process that makes the call. */
 const TIMES = `FROM state JOIN runs ON n = run
   WHERE due_at IS NOT NULL AND owes IN ('startTimer', 'requestAction') AND is_open = 1`;
+
+type StoreMetrics = Awaited<ReturnType<StoreReader['metrics']>>;
 
 /** Reads the metrics of a store at a time, in ms since the epoch. */
 function storeMetrics(tables: StoreTables, now: number): StoreMetrics {
