@@ -120,7 +120,7 @@ export function checkHints(
   const byName = new Map(
     [...hints].map(([tool, linked]) => [tool.name, { tool, linked, places: places.get(tool) }]),
   );
-  const tools = [...byName].map(([name, { linked }]) => ({ name, hints: linked, inputSchema: {} }));
+  const tools = [...byName].map(([name, { linked }]) => ({ name, hints: linked }));
   const faults = readHints(tools).faults.flatMap((fault) => {
     if (fault.kind === 'cycle') {
       const [name = ''] = fault.tools;

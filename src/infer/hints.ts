@@ -34,7 +34,7 @@ export interface ReadHints {
   readonly faults: readonly HintFault[];
 }
 
-export function readHints(tools: readonly ToolDescription[]): ReadHints {
+export function readHints(tools: readonly Pick<ToolDescription, 'name' | 'hints'>[]): ReadHints {
   const names = tools.map(({ name }) => name);
   const faults: HintFault[] = [];
   const edges: HintEdge[] = [];

@@ -75,6 +75,10 @@ describe('hints', () => {
     ['{"echo":{"hint":"a\\u202eb"}}', /printable characters/],
     ['{"echo":{"outputs":[""]}}', /must be a list of at most 50 texts/],
     ['{"__proto__":{"hint":"x"}}', /no tool '__proto__'/],
+    [
+      '{"echo":{"requires":["meet"]},"meet":{"requires":["echo"]}}',
+      /'requires' of 'echo' and 'meet' name each other: leave one out/,
+    ],
   ])('that are malformed are refused: %s', async (value, message) => {
     const { url } = await serving('');
     const { status, body } = await sent(url, { 'X-Tool-Hints': value });

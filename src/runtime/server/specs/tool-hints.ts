@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { nearestName, withQuestion } from '../../../graph/names.js';
 import { clip, escapeUnprintable } from '../../../graph/printable-text.js';
+import { readHints } from '../../../infer/hints.js';
 import { thrownText } from '../../tools/exceptions.js';
 
 /** Hints by tool, or everything that is wrong with them. */
@@ -42,9 +43,21 @@ export function checkToolHints(hintsByTool: unknown, tools: ReadonlySet<string>)
     if (!isJsonObject(hints)) return [`'${clip(tool)}' is not an object of hints`];
     return Object.entries(hints).flatMap(([key, value]) => hintProblems(tool, key, value, tools));
   });
-  return problems.length > 0
-    ? { ok: false, problems: problems.slice(0, 10) }
+  if (problems.length > 0) return { ok: false, problems: problems.slice(0, 10) };
+  const descriptions = Object.entries(hintsByTool).map(([name, hints]) => ({
+    name,
+    hints: hints as JsonObject,
+  }));
+  const cycles = readHints(descriptions).faults.flatMap((fault) =>
+    fault.kind === 'cycle' ? [fault.tools] : [],
+  );
+  return cycles.length > 0
+    ? { ok: false, problems: cycles.map(circular) }
     : { ok: true, hints: hintsByTool as Readonly<Record<string, JsonObject>> };
+}
+
+function circular(tools: readonly string[]): string {
+  return `'requires' of ${tools.map((tool) => `'${tool}'`).join(' and ')} name each other: leave one out`;
 }
 
 const KEYS = ['category', 'next', 'requires', 'outputs', 'hint', 'examples'] as const;
