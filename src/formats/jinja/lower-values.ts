@@ -88,8 +88,7 @@ export class ValueLowering {
     if (this.#depth >= MAX_LEVELS)
       throw new TemplateFault(
         `the template is nested deeper than ${MAX_LEVELS} levels`,
-        place.start,
-        place.end,
+        place,
         'write shorter chains of operators, filters and `set`',
       );
     this.#depth += 1;
@@ -197,8 +196,7 @@ export class ValueLowering {
     if (isNot && ops.length > 1)
       throw new TemplateFault(
         '`not in` is not a part of a chain of comparisons',
-        place.start,
-        place.end,
+        place,
         'write two comparisons with `and` between',
       );
     const links = ops.map(({ op, right }) => ({
@@ -216,15 +214,13 @@ export class ValueLowering {
     if (name === 'loop' && locals.loop !== undefined)
       throw new TemplateFault(
         '`loop` is not a value',
-        place.start,
-        place.end,
+        place,
         'name a part of it: `loop.index`, `loop.first`, `loop.last`',
       );
     if (name === 'state' && state.length === 0)
       throw new TemplateFault(
         '`state` has no field that may be read here',
-        place.start,
-        place.end,
+        place,
         'name the fields in `needs_state` of the step',
       );
     const fields = name === 'state' ? state : name === 'inputs' ? inputs : undefined;
@@ -242,7 +238,7 @@ export class ValueLowering {
         : undefined;
     const hint = isField === undefined ? didYouMean(nearestName(name, candidates)) : `write \`${isField}\``;
     const meaning = isField ?? certainName(name, candidates);
-    throw new TemplateFault(`\`${name}\` is not known here`, place.start, place.end, hint, meaning);
+    throw new TemplateFault(`\`${name}\` is not known here`, place, hint, meaning);
   }
 
   #ref(root: 'state' | 'inputs', name: string, place: Place): Expr {
@@ -257,8 +253,7 @@ export class ValueLowering {
       if (!inputs.includes(name.name))
         throw new TemplateFault(
           `there is no input \`${name.name}\``,
-          name.start,
-          name.end,
+          name,
           didYouMean(nearestName(name.name, inputs)),
           certainName(name.name, inputs),
         );
@@ -309,10 +304,14 @@ export class ValueLowering {
       );
     }
     if (of.kind !== 'name' || locals.names.has(of.name))
-      throw new TemplateFault('only functions and methods can be called', of.start, of.end);
+      throw new TemplateFault('only functions and methods can be called', of);
     if (of.name === 'now') {
       if (args.length + named.length > 0)
-        throw new TemplateFault('`now` takes no arguments', of.start, syntax.end, 'times are in UTC');
+        throw new TemplateFault(
+          '`now` takes no arguments',
+          { start: of.start, end: syntax.end },
+          'times are in UTC',
+        );
       return this.call('function.now.py', [{ kind: 'ref', root: 'run', path: ['now'] }], syntax);
     }
     if (of.name === 'dict') {
@@ -357,8 +356,7 @@ export class ValueLowering {
     }
     const byAttribute = name.endsWith('attr');
     const [first, ...others] = args;
-    if (byAttribute && first === undefined)
-      throw new TemplateFault(`\`${name}\` needs an attribute`, filter.start, filter.end);
+    if (byAttribute && first === undefined) throw new TemplateFault(`\`${name}\` needs an attribute`, filter);
     const subject =
       byAttribute && first !== undefined
         ? this.call('function.attribute.py', [item.ref, this.value(first, locals)], first)
@@ -393,8 +391,7 @@ export class ValueLowering {
       ];
       throw new TemplateFault(
         `there is no ${kind} \`${name}\``,
-        start,
-        start + name.length,
+        { start, end: start + name.length },
         didYouMean(nearestName(name, names)) ?? otherKind(name, kind),
         certainName(name, names),
       );
@@ -408,8 +405,7 @@ export class ValueLowering {
           index === -1 ? `has no argument \`${parameter.name}\`` : `is given \`${parameter.name}\` twice`;
         throw new TemplateFault(
           `\`${name}\` ${problem}`,
-          parameter.start,
-          parameter.end,
+          parameter,
           index === -1 ? didYouMean(nearestName(parameter.name, own)) : undefined,
         );
       }
@@ -424,7 +420,7 @@ export class ValueLowering {
         all.length < min
           ? `needs \`${missing}\``
           : `takes at most ${max - (subject === undefined ? 0 : 1)} arguments`;
-      throw new TemplateFault(`\`${name}\` ${problem}`, start, end);
+      throw new TemplateFault(`\`${name}\` ${problem}`, { start, end });
     }
     return this.call(fn.name, all, place);
   }
@@ -441,16 +437,12 @@ function otherKind(name: string, kind: string): string | undefined {
 function innerName(filter: Applied, syntax: Syntax | undefined, kind: string): Name {
   if (syntax?.kind === 'literal' && typeof syntax.value === 'string')
     return { name: syntax.value, start: syntax.start, end: syntax.end };
-  throw new TemplateFault(
-    `\`${filter.name}\` needs the name of a ${kind} in quotes`,
-    syntax?.start ?? filter.start,
-    syntax?.end ?? filter.end,
-  );
+  throw new TemplateFault(`\`${filter.name}\` needs the name of a ${kind} in quotes`, syntax ?? filter);
 }
 
 function keyOf(key: Syntax): string {
   if (key.kind === 'literal' && typeof key.value === 'string') return key.value;
-  throw new TemplateFault('a key is a text in quotes', key.start, key.end);
+  throw new TemplateFault('a key is a text in quotes', key);
 }
 
 const ARITHMETIC: Readonly<Record<string, PythonArithmetic>> = {
@@ -509,5 +501,5 @@ function loopPart({ name, ...place }: Name, { index, items }: Loop, at: { readon
   const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
   if (part !== undefined) return part();
   const hint = didYouMean(nearestName(name, Object.keys(parts)));
-  throw new TemplateFault(`\`loop\` has no \`${name}\``, place.start, place.end, hint);
+  throw new TemplateFault(`\`loop\` has no \`${name}\``, place, hint);
 }

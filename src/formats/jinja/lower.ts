@@ -51,8 +51,7 @@ function lowerBlocks(
   if (position === 'condition')
     throw new TemplateFault(
       'a condition is one `{{ … }}`',
-      whole.start,
-      whole.end,
+      whole,
       'write the whole condition in one `{{ … }}`',
     );
   return new TextLowering(values, position).text(blocks, NO_LOCALS);

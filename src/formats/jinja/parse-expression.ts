@@ -66,7 +66,7 @@ export class ExpressionParser {
   #unexpected(expected: string): TemplateFault {
     const { kind, value, start, end } = this.peek;
     const actual = kind === 'end' ? 'the end of the tag' : `\`${value}\``;
-    return new TemplateFault(`${expected} is expected, not ${actual}`, start, end);
+    return new TemplateFault(`${expected} is expected, not ${actual}`, { start, end });
   }
 
   /** One expression, or several with commas between as a list. */
@@ -87,29 +87,23 @@ export class ExpressionParser {
   }
 
   expression(): Syntax {
-    this.#depth += 1;
-    if (this.#depth > MAX_DEPTH)
-      throw new TemplateFault(
-        `the expression is nested deeper than ${MAX_DEPTH} levels`,
-        this.peek.start,
-        this.peek.end,
-      );
-    let value = this.#or();
-    while (this.takesWord('if')) {
-      const test = this.#or();
-      const otherwise = this.takesWord('else') ? this.expression() : undefined;
-      value = {
-        kind: 'conditional',
-        test,
-        // biome-ignore lint/suspicious/noThenProperty: as in the tree
-        then: value,
-        otherwise,
-        start: value.start,
-        end: (otherwise ?? test).end,
-      };
-    }
-    this.#depth -= 1;
-    return value;
+    return this.#nested(() => {
+      let value = this.#or();
+      while (this.takesWord('if')) {
+        const test = this.#or();
+        const otherwise = this.takesWord('else') ? this.expression() : undefined;
+        value = {
+          kind: 'conditional',
+          test,
+          // biome-ignore lint/suspicious/noThenProperty: as in the tree
+          then: value,
+          otherwise,
+          start: value.start,
+          end: (otherwise ?? test).end,
+        };
+      }
+      return value;
+    });
   }
 
   #or(): Syntax {
@@ -131,15 +125,11 @@ export class ExpressionParser {
     });
   }
 
-  /** Counts operators that nest without brackets: `not not not …`. */
+  /** Counts brackets, and operators that nest without them: `not not not …`. */
   #nested(read: () => Syntax): Syntax {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH)
-      throw new TemplateFault(
-        `the expression is nested deeper than ${MAX_DEPTH} levels`,
-        this.peek.start,
-        this.peek.end,
-      );
+      throw new TemplateFault(`the expression is nested deeper than ${MAX_DEPTH} levels`, this.peek);
     const value = read();
     this.#depth -= 1;
     return value;
@@ -212,12 +202,12 @@ export class ExpressionParser {
       case 'int': {
         const number = Number(value);
         if (!Number.isSafeInteger(number))
-          throw new TemplateFault('whole numbers beyond 2^53 - 1 are not exact', start, end);
+          throw new TemplateFault('whole numbers beyond 2^53 - 1 are not exact', where);
         return { kind: 'literal', value: number, ...where };
       }
       case 'float': {
         const number = Number(value);
-        if (!Number.isFinite(number)) throw new TemplateFault('the number is too large', start, end);
+        if (!Number.isFinite(number)) throw new TemplateFault('the number is too large', where);
         return { kind: 'float', value: number, ...where };
       }
       case 'text': {
@@ -316,7 +306,7 @@ export class ExpressionParser {
     }
     const end = this.#previousEnd;
     if (isSlice) return { kind: 'slice', of, bounds: [...bounds, part], start: of.start, end };
-    if (part === undefined) throw new TemplateFault('the index is missing', of.end, end);
+    if (part === undefined) throw new TemplateFault('the index is missing', { start: of.end, end });
     return { kind: 'item', of, key: part, start: of.start, end };
   }
 
@@ -326,7 +316,7 @@ export class ExpressionParser {
     this.#separated(')', () => {
       const star = this.peek;
       if (star.kind === 'operator' && /^\*\*?$/.test(star.value))
-        throw new TemplateFault('arguments cannot be unpacked', star.start, star.end, 'write each argument');
+        throw new TemplateFault('arguments cannot be unpacked', star, 'write each argument');
       const next = this.#tokens[this.#at + 1];
       if (star.kind === 'name' && next?.kind === 'operator' && next.value === '=') {
         const name = this.name();

@@ -37,11 +37,7 @@ class TemplateParser {
   template(): readonly Block[] {
     const { blocks, ending } = this.#until([], { start: 0, end: 1 });
     if (ending !== undefined)
-      throw new TemplateFault(
-        `\`${ending.word.value}\` has no beginning`,
-        ending.word.start,
-        ending.word.end,
-      );
+      throw new TemplateFault(`\`${ending.word.value}\` has no beginning`, ending.word);
     return blocks;
   }
 
@@ -52,11 +48,7 @@ class TemplateParser {
   ): { readonly blocks: readonly Block[]; readonly ending: Ending | undefined } {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH)
-      throw new TemplateFault(
-        `blocks are nested deeper than ${MAX_DEPTH} levels`,
-        opening.start,
-        opening.end,
-      );
+      throw new TemplateFault(`blocks are nested deeper than ${MAX_DEPTH} levels`, opening);
     const blocks: Block[] = [];
     for (;;) {
       const piece = this.#pieces[this.#next];
@@ -65,8 +57,7 @@ class TemplateParser {
           const end = words.at(-1) ?? '';
           throw new TemplateFault(
             `\`${end.replace('end', '')}\` has no end`,
-            opening.start,
-            opening.end,
+            opening,
             `write \`{% ${end} %}\` behind it`,
           );
         }
@@ -85,8 +76,7 @@ class TemplateParser {
           if (words.length > 0 && !words.includes(word.value))
             throw new TemplateFault(
               `\`${word.value}\` is out of place: \`${words.at(-1)}\` comes first`,
-              word.start,
-              word.end,
+              word,
             );
           return { blocks, ending: { word, parser, end: piece.end } };
         }
@@ -127,7 +117,7 @@ class TemplateParser {
         const what = Object.hasOwn(REFUSED, word.value)
           ? 'is not part of this language'
           : 'is not a statement';
-        throw new TemplateFault(`\`${word.value}\` ${what}`, word.start, word.end, hint);
+        throw new TemplateFault(`\`${word.value}\` ${what}`, word, hint);
       }
     }
   }
@@ -164,7 +154,7 @@ class TemplateParser {
     const test = parser.takesWord('if') ? parser.expression() : undefined;
     const recursive = parser.peek;
     if (recursive.value === 'recursive')
-      throw new TemplateFault('`recursive` is not part of this language', recursive.start, recursive.end);
+      throw new TemplateFault('`recursive` is not part of this language', recursive);
     parser.end();
     const { blocks: body, ending } = this.#until(['else', 'endfor'], where);
     ending?.parser.end();
@@ -177,12 +167,7 @@ class TemplateParser {
     while (parser.takes(',')) names.push(parser.name());
     const dot = parser.peek;
     if (dot.value === '.')
-      throw new TemplateFault(
-        'an attribute cannot be set',
-        dot.start,
-        dot.end,
-        'values do not change: set a name',
-      );
+      throw new TemplateFault('an attribute cannot be set', dot, 'values do not change: set a name');
     if (parser.takes('=')) {
       const value = parser.tuple();
       parser.end();

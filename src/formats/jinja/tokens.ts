@@ -1,3 +1,5 @@
+import type { Place } from './syntax.js';
+
 /** A fault of a template, and where it is: offsets into the template, in UTF-16 code units. */
 export class TemplateFault extends Error {
   readonly start: number;
@@ -9,7 +11,7 @@ export class TemplateFault extends Error {
   /** The other faults of the template, in the order of their places. */
   further: readonly TemplateFault[] = [];
 
-  constructor(message: string, start: number, end: number, hint?: string, suggestion?: string) {
+  constructor(message: string, { start, end }: Place, hint?: string, suggestion?: string) {
     super(message);
     this.name = 'TemplateFault';
     this.start = start;
@@ -103,7 +105,7 @@ export function piecesOf(source: string): Piece[] {
     if (mark === '{#') {
       const end = template.indexOf('#}', inner);
       if (end === -1)
-        throw new TemplateFault('the comment has no end', start, start + 2, 'write `#}` behind it');
+        throw new TemplateFault('the comment has no end', { start, end: start + 2 }, 'write `#}` behind it');
       stripNext = template.charAt(end - 1) === '-';
       at = end + 2;
       continue;
@@ -116,7 +118,7 @@ export function piecesOf(source: string): Piece[] {
       close.lastIndex = at;
       const ending = close.exec(template);
       if (ending === null)
-        throw new TemplateFault('`raw` has no end', start, at, 'write `{% endraw %}` behind it');
+        throw new TemplateFault('`raw` has no end', { start, end: at }, 'write `{% endraw %}` behind it');
       data(ending.index, ending[1] === '-');
       at = ending.index + ending[0].length;
       stripNext = ending[2] === '-';
@@ -150,8 +152,7 @@ function tokensOf(
     if (at >= template.length)
       throw new TemplateFault(
         `\`${template.slice(opening, opening + 2)}\` has no end`,
-        opening,
-        opening + 2,
+        { start: opening, end: opening + 2 },
         `write \`${closing}\` behind it`,
       );
     const sign = /[-+]/.test(template.charAt(at)) ? 1 : 0;
@@ -194,7 +195,11 @@ function tokenAt(template: string, start: number): Token {
     return { kind: 'operator', value: operator, start, end: start + operator.length };
   const shown = String.fromCodePoint(template.codePointAt(start) ?? 0);
   const hint = { '&': 'write `and`', '!': 'write `not`', '?': 'write `a if c else b`' }[shown];
-  throw new TemplateFault(`\`${shown}\` is not part of an expression`, start, start + shown.length, hint);
+  throw new TemplateFault(
+    `\`${shown}\` is not part of an expression`,
+    { start, end: start + shown.length },
+    hint,
+  );
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -240,5 +245,9 @@ function textAt(template: string, start: number, isRaw: boolean): Token {
     else value += Object.hasOwn(ESCAPES, letter) ? ESCAPES[letter] : `\\${letter}`;
     at += 1;
   }
-  throw new TemplateFault('the text has no end', start, template.length, `write \`${quote}\` behind it`);
+  throw new TemplateFault(
+    'the text has no end',
+    { start, end: template.length },
+    `write \`${quote}\` behind it`,
+  );
 }

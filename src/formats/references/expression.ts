@@ -31,9 +31,12 @@ interface Part {
   readonly end: number;
 }
 
+/** Absent and missing values are null in a condition. In a value they are errors, unless `?` or `??` provides for them. */
+type Use = 'condition' | 'value';
+
 /**
- * Makes the expression of a condition such as `$seats > 0 && $class != 'economy'`. Absent and missing values are null
- * in it. `undefined` for a faulty one, which is reported.
+ * Makes the expression of a condition such as `$seats > 0 && $class != 'economy'`. `undefined` for a faulty one, which
+ * is reported.
  */
 export function lowerCondition(
   text: LocatedText,
@@ -43,22 +46,8 @@ export function lowerCondition(
   return lowerPart(text, { start: 0, end: text.value.length }, 'condition', references, reports);
 }
 
-/**
- * Makes the expression of the part of a text that is between `${` and `}`. A value that is not there is an error, unless
- * `?` or `??` provides for it. `undefined` for a faulty one, which is reported.
- */
-export function lowerExpression(
-  text: LocatedText,
-  part: Part,
-  references: References,
-  reports: Reports,
-): Expr | undefined {
-  return lowerPart(text, part, 'value', references, reports);
-}
-
-type Use = 'condition' | 'value';
-
-function lowerPart(
+/** Makes the expression of a part of a text. `undefined` for a faulty one, which is reported. */
+export function lowerPart(
   text: LocatedText,
   part: Part,
   use: Use,
@@ -67,9 +56,8 @@ function lowerPart(
 ): Expr | undefined {
   const parsed = parseExpression(text, part, use, references, reports);
   if (!('problem' in parsed)) return parsed;
-  const { problem, start, end } = parsed;
   const what = use === 'condition' ? 'a condition' : 'an expression';
-  reports.report('SW5014', rangeIn(text, start, end), { what, problem });
+  reports.report('SW5014', rangeIn(text, parsed), { what, problem: parsed.problem });
   return undefined;
 }
 
@@ -85,7 +73,8 @@ export function parseExpression(
     return new ExpressionParser(text, part, use, references, reports).parse();
   } catch (fault) {
     if (!(fault instanceof ExpressionFault)) throw fault;
-    return { problem: fault.message, start: fault.start, end: fault.end };
+    const { message: problem, start, end } = fault;
+    return { problem, start, end };
   }
 }
 
@@ -113,12 +102,9 @@ class ExpressionParser {
     this.#reports = reports;
     const braces = /\{\{|\$\{\{/.exec(text.value.slice(part.start, part.end));
     if (braces !== null) {
-      const at = part.start + braces.index;
-      throw new ExpressionFault(
-        at,
-        at + braces[0].length,
-        'it is an expression already, and takes no `{{ … }}`',
-      );
+      const start = part.start + braces.index;
+      const braced = { start, end: start + braces[0].length };
+      throw new ExpressionFault(braced, 'it is an expression already, and takes no `{{ … }}`');
     }
     this.#token = tokenAt(text.value, part.start, part.end);
   }
@@ -141,8 +127,7 @@ class ExpressionParser {
       this.#operands += 1;
       if (this.#operands >= MAX_OPERANDS)
         throw new ExpressionFault(
-          start,
-          this.#token.end,
+          { start, end: this.#token.end },
           `\`&&\` and \`||\` have more than ${MAX_OPERANDS} operands`,
         );
       items.push(operand());
@@ -202,7 +187,10 @@ class ExpressionParser {
       if (op === undefined) return left;
       this.#operands += 1;
       if (this.#operands >= MAX_OPERANDS)
-        throw new ExpressionFault(start, this.#token.end, `it has more than ${MAX_OPERANDS} operands`);
+        throw new ExpressionFault(
+          { start, end: this.#token.end },
+          `it has more than ${MAX_OPERANDS} operands`,
+        );
       this.#advance();
       left = { kind: 'arithmetic', op, left, right: operand(), at: this.#span(start) };
     }
@@ -270,11 +258,7 @@ class ExpressionParser {
   #nested<T>(read: () => T): T {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH)
-      throw new ExpressionFault(
-        this.#token.start,
-        this.#token.end,
-        `brackets are nested deeper than ${MAX_DEPTH} levels`,
-      );
+      throw new ExpressionFault(this.#token, `brackets are nested deeper than ${MAX_DEPTH} levels`);
     const value = read();
     this.#depth -= 1;
     return value;
@@ -289,7 +273,7 @@ class ExpressionParser {
       const near = nearestName(token.text, FUNCTIONS.keys());
       const instead =
         near === undefined ? `write \`$${token.text}\` or \`'${token.text}'\`` : `did you mean \`${near}\`?`;
-      throw new ExpressionFault(token.start, token.end, `\`${token.text}\` is not a value (${instead})`);
+      throw new ExpressionFault(token, `\`${token.text}\` is not a value (${instead})`);
     }
     return this.#call(token, fn);
   }
@@ -299,7 +283,7 @@ class ExpressionParser {
     const args = this.#nested(() => this.#arguments(fn));
     if (args.length !== fn.takes) {
       const problem = `\`${token.text}\` takes ${fn.takes === 1 ? 'one value' : `${fn.takes} values`}, not ${args.length}`;
-      throw new ExpressionFault(token.start, token.end, problem);
+      throw new ExpressionFault(token, problem);
     }
     const { keys, end } = restAt(this.#text.value, this.#token.end);
     this.#token = tokenAt(this.#text.value, end, this.#end);
@@ -360,12 +344,13 @@ class ExpressionParser {
     const { start, text } = this.#token;
     const path = pathAt(this.#text.value, this.#token.end);
     if (path === undefined)
-      throw new ExpressionFault(start, start + text.length, '`$` has no name behind it');
+      throw new ExpressionFault({ start, end: start + text.length }, '`$` has no name behind it');
     let { end } = path;
     const isOptional = this.#text.value[end] === '?' && this.#text.value[end + 1] !== '?';
     if (isOptional) end += 1;
     if (text === '${') {
-      if (this.#text.value[end] !== '}') throw new ExpressionFault(start, end, 'the reference has no `}`');
+      if (this.#text.value[end] !== '}')
+        throw new ExpressionFault({ start, end }, 'the reference has no `}`');
       end += 1;
     }
     const { name, keys } = path;
@@ -401,7 +386,7 @@ class ExpressionParser {
   }
 
   #span(start: number, end = this.#lastEnd(start)) {
-    const range = rangeIn(this.#text, start, end);
+    const range = rangeIn(this.#text, { start, end });
     return this.#reports.source.span(range.start, range.end);
   }
 
@@ -413,7 +398,10 @@ class ExpressionParser {
   #unexpected(wanted: string): ExpressionFault {
     const { kind, text, start, end } = this.#token;
     const actual = kind === 'end' ? 'the end' : `\`${text}\``;
-    return new ExpressionFault(start, Math.max(end, start + 1), `expected ${wanted}, and found ${actual}`);
+    return new ExpressionFault(
+      { start, end: Math.max(end, start + 1) },
+      `expected ${wanted}, and found ${actual}`,
+    );
   }
 }
 
@@ -423,11 +411,11 @@ function checkOrdered(sign: Token, left: Expr, right: Expr): void {
   const wrong = kinds.find((kind) => kind !== undefined && kind !== 'a number' && kind !== 'text');
   if (wrong !== undefined) {
     const problem = `\`${sign.text}\` compares two numbers or two texts, not ${wrong}`;
-    throw new ExpressionFault(sign.start, sign.end, problem);
+    throw new ExpressionFault(sign, problem);
   }
   const [one, other] = kinds;
   if (one !== undefined && other !== undefined && one !== other)
-    throw new ExpressionFault(sign.start, sign.end, `\`${sign.text}\` cannot compare ${one} with ${other}`);
+    throw new ExpressionFault(sign, `\`${sign.text}\` cannot compare ${one} with ${other}`);
 }
 
 function kindOf(value: Json | undefined): string {
@@ -445,7 +433,7 @@ class ExpressionFault extends Error {
   readonly start: number;
   readonly end: number;
 
-  constructor(start: number, end: number, problem: string) {
+  constructor({ start, end }: Part, problem: string) {
     super(problem);
     this.start = start;
     this.end = end;
@@ -469,7 +457,7 @@ function tokenAt(text: string, index: number, limit: number): Token {
   const start = index + (/^\s*/.exec(text.slice(index, limit))?.[0].length ?? 0);
   if (start >= limit) return { kind: 'end', text: '', start: limit, end: limit };
   const match = TOKEN.exec(text);
-  if (match === null) throw new ExpressionFault(start, start + 1, problemAt(text, start));
+  if (match === null) throw new ExpressionFault({ start, end: start + 1 }, problemAt(text, start));
   const [kind, value] = Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
   const end = index + match[0].length;
   return { kind: kind as Token['kind'], text: value ?? '', start: end - (value?.length ?? 0), end };
@@ -487,7 +475,7 @@ function problemAt(text: string, start: number): string {
 function numberOf({ text, start, end }: Token): number {
   const value = Number(text);
   if (Number.isFinite(value) && (!/^\d+$/.test(text) || Number.isSafeInteger(value))) return value;
-  throw new ExpressionFault(start, end, 'the number is not exact: use one below 2^53');
+  throw new ExpressionFault({ start, end }, 'the number is not exact: use one below 2^53');
 }
 
 function unquoted(literal: string): string {

@@ -3,7 +3,7 @@ import type { DictEntry, DictExpr, Expr, RefExpr, RefRoot } from '../../graph/ex
 import { nearestName } from '../../graph/names.js';
 import { type Located, type LocatedText, rangeIn } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
-import { lowerExpression, parseExpression } from './expression.js';
+import { lowerPart, parseExpression } from './expression.js';
 import { FUNCTIONS } from './functions.js';
 import { parseReferences, type ReferenceToken, type TextPart } from './parse-references.js';
 
@@ -66,14 +66,14 @@ export class ReferenceLowering {
       case 'either':
         return either(resolved.nodes, name, keys, find, at);
       case 'unknown':
-        this.#reports.report('SW5013', this.#range(located, token), {
+        this.#reports.report('SW5013', rangeIn(located, token), {
           name: resolved.name ?? name,
           suggestion: resolved.suggestion,
         });
         return { kind: 'literal', at };
       case 'withoutValue': {
         const ref = located.value.slice(token.start, token.end);
-        this.#reports.report('SW5020', this.#range(located, token), { ref, why: resolved.why });
+        this.#reports.report('SW5020', rangeIn(located, token), { ref, why: resolved.why });
         return { kind: 'literal', at };
       }
       default:
@@ -111,7 +111,7 @@ export class ReferenceLowering {
   #part(located: LocatedText, part: Exclude<TextPart, string>): Expr {
     if ('problem' in part) {
       const ref = located.value.slice(part.start, part.end);
-      this.#reports.report('SW5020', this.#range(located, part), { ref, why: part.problem });
+      this.#reports.report('SW5020', rangeIn(located, part), { ref, why: part.problem });
       return { kind: 'literal' };
     }
     if ('inner' in part) return this.#expression(located, part.inner);
@@ -125,7 +125,7 @@ export class ReferenceLowering {
     if (fn === undefined) {
       const filters = [...FILTERS.keys()];
       const start = part.filterStart ?? part.start;
-      this.#reports.report('SW5021', this.#range(located, { start, end: start + filter.length }), {
+      this.#reports.report('SW5021', rangeIn(located, { start, end: start + filter.length }), {
         what: 'a filter',
         value: filter,
         candidates: filters,
@@ -138,7 +138,7 @@ export class ReferenceLowering {
   }
 
   #expression(located: LocatedText, inner: { readonly start: number; readonly end: number }): Expr {
-    return lowerExpression(located, inner, this, this.#reports) ?? { kind: 'literal' };
+    return lowerPart(located, inner, 'value', this, this.#reports) ?? { kind: 'literal' };
   }
 
   #span(located: Located) {
@@ -146,12 +146,8 @@ export class ReferenceLowering {
   }
 
   #spanIn(located: LocatedText, token: { readonly start: number; readonly end: number }) {
-    const { start, end } = this.#range(located, token);
+    const { start, end } = rangeIn(located, token);
     return this.#reports.source.span(start, end);
-  }
-
-  #range(located: LocatedText, { start, end }: { readonly start: number; readonly end: number }) {
-    return rangeIn(located, start, end);
   }
 }
 

@@ -208,7 +208,10 @@ export function* piecesOf(
 }
 
 /** The offsets of a part of a text. */
-export function rangeIn(located: LocatedText, start: number, end: number) {
+export function rangeIn(
+  located: LocatedText,
+  { start, end }: { readonly start: number; readonly end: number },
+) {
   const from = located.offsetAt(start);
   return { start: from, end: Math.max(located.offsetAt(end), from), pointer: located.pointer };
 }

@@ -267,7 +267,6 @@ function nothing(offset: number, pointer: string): Located {
   return { kind: 'null', value: null, source: '', start: offset, end: offset, pointer };
 }
 
-/** Whether a number is rounded, infinite or not a number. */
 /** Escapes of double quotes. */
 const ESCAPE = /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)/g;
 const NO_ESCAPE = /(?!)/g;

@@ -221,7 +221,7 @@ function check(reports: Reports, command: LocatedText, step: string, insertion: 
   if (value.kind === 'attribute' && value.of.kind === 'name' && value.of.name === 'loop') return;
   const isQuoted = filter !== undefined && QUOTING.has(filter);
   if (isQuoted && quote === undefined) return;
-  const range = rangeIn(command, start, end);
+  const range = rangeIn(command, insertion);
   const source = command.value.slice(start, end);
   const quoted = isQuoted ? source : withFilter(source);
   const edit = editOf(reports, command, insertion, quoted);

@@ -85,7 +85,7 @@ export class Templates {
   }
 
   #reportFault(text: LocatedText, fault: TemplateFault): void {
-    const range = rangeIn(text, fault.start, fault.end);
+    const range = rangeIn(text, fault);
     const edit = this.#rename(text, fault);
     const params = { what: 'a template', problem: fault.message } as const;
     this.reports.report('SW5014', range, params, { hint: fault.hint, edit });

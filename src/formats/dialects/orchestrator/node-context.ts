@@ -76,7 +76,7 @@ function reportInterpolations(reports: Reports, args: LocatedMap): void {
         continue;
       const ref = value.value.slice(part.start, part.end);
       const path = 'inner' in part ? undefined : [part.name, ...part.keys].join('.');
-      reports.report('SW5033', rangeIn(value, part.start, part.end), {
+      reports.report('SW5033', rangeIn(value, part), {
         ref,
         key: key.value,
         what: risk.what,
