@@ -204,7 +204,7 @@ function formFaultsOfParts(
       for (const child of childrenOf(expr)) inside(child.expr, { isQuestion: true });
       return;
     case 'call': {
-      const args = [...expr.args, ...(expr.named ?? []).map(({ value }) => value)];
+      const { args } = expr;
       if (expr.fn === 'coalesce')
         inTurn(args, names, isNullish, true, (arg, innerNames, index) =>
           inside(arg, { names: innerNames, isQuestion: index < args.length - 1 }),

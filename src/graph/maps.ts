@@ -13,6 +13,12 @@ export function getOrInsert<K, V>(map: Lookup<K, V>, key: K, make: () => V): V {
   return value;
 }
 
+/** Values, of those with one key only the first. */
+export function uniqueBy<V>(values: readonly V[], keyOf: (value: V) => unknown): V[] {
+  const keys = new Set<unknown>();
+  return values.filter((value) => keys.size < keys.add(keyOf(value)).size);
+}
+
 /** Appends values to the list of a key. */
 export function append<K, V>(lists: Lookup<K, V[]>, key: K, ...values: readonly V[]): void {
   getOrInsert(lists, key, () => []).push(...values);

@@ -16,6 +16,7 @@ import type { ToolAnnotations, ToolHints, ToolOptions, UpstreamOption } from '..
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
+import { BACKOFFS, JOIN_RULES } from '../../graph/kinds/node.js';
 import { EXPOSURES, TASK_SUPPORT } from '../../graph/model.js';
 import { SCOPE } from '../../graph/names.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
@@ -107,7 +108,7 @@ function object(expected: string, inner: OptionRules): OptionRule {
 const retryRules = {
   attempts: { ...number, required: true },
   delayMs: number,
-  backoff: oneOf('constant', 'linear', 'exponential'),
+  backoff: oneOf(...BACKOFFS),
   capMs: number,
   jitter: number,
 } as const satisfies OptionRules;
@@ -290,7 +291,7 @@ const stepRules: Rules<StepOptions> = {
     instead:
       "name steps as texts: `['first']`; a verb names them by reference: `call(…, { after: [this.first] })`",
   },
-  join: oneOf('all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done'),
+  join: oneOf(...JOIN_RULES),
   title: text,
   guidance: text,
   resources: resourceClasses,

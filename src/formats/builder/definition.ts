@@ -2,8 +2,7 @@ import type { AgentClass } from '../../decorators/agents.js';
 import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
-import type { Retry } from '../../graph/kinds/node.js';
-import { retryFromAttempts } from '../../graph/kinds/node.js';
+import { BACKOFFS, type Retry, retryFromAttempts } from '../../graph/kinds/node.js';
 import type { AskNode, ErrorStrategy } from '../../graph/model.js';
 import { InvalidMappingError, InvalidOptionError, optionReason, type WorkflowError } from './errors.js';
 import type { Transform } from './expressions.js';
@@ -187,16 +186,10 @@ export function strategyOf(
  */
 export function retryOf(options: RetryOptions, report: (reason: string) => void): Retry | undefined {
   const retry = retryFromAttempts(options);
-  if (BACKOFFS.has(retry.backoff)) return retry;
-  report(optionReason('backoff', retry.backoff, [...BACKOFFS].join(' or ')));
+  if (BACKOFFS.includes(retry.backoff)) return retry;
+  report(optionReason('backoff', retry.backoff, BACKOFFS.join(' or ')));
   return undefined;
 }
-
-const BACKOFFS: ReadonlySet<string> = new Set([
-  'constant',
-  'linear',
-  'exponential',
-] satisfies Retry['backoff'][]);
 
 /** What an option must be: a check, and what it accepts in words. */
 type Shape = readonly [fits: (value: unknown) => boolean, range: string];

@@ -281,13 +281,6 @@ describe('functions', () => {
     expect(fault(call('isNullish', literal(1), literal(2))).message).toBe(
       '`isNullish` takes 1 argument, and 2 were given',
     );
-    const named: Expr = {
-      kind: 'call',
-      fn: 'isNullish',
-      args: [],
-      named: [{ name: 'of', value: literal(1) }],
-    };
-    expect(fault(named).code).toBe('E_ARITY');
   });
 });
 

@@ -3,14 +3,7 @@ import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import type { Span } from '../source-location.js';
 import { type Budget, describePath, describeSource, expressionError } from './error.js';
 import { Allocations, type EagerFunction, type LazyFunction } from './function.js';
-import {
-  describeArgument,
-  describeArity,
-  expressionFunctions,
-  isMethodCall,
-  isOfKind,
-  takesArguments,
-} from './functions.js';
+import { describeArity, expressionFunctions, isMethodCall, missedKind, takesArguments } from './functions.js';
 import { calculate, compare, negated } from './operators.js';
 import { sliceOf } from './python/operators.js';
 import type {
@@ -421,10 +414,9 @@ function setProperty(object: Record<string, Value>, key: string, value: Value): 
 function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {
   const fn = expressionFunctions.get(expr.fn);
   if (fn === undefined) throw expressionError('E_UNKNOWN_FUNCTION', { fn: expr.fn }, expr.at);
-  const count = expr.args.length + (expr.named?.length ?? 0);
-  if (expr.named?.length || !takesArguments(fn, count)) {
-    throw expressionError('E_ARITY', { fn: fn.name, takes: describeArity(fn), count: count }, expr.at);
-  }
+  const count = expr.args.length;
+  if (!takesArguments(fn, count))
+    throw expressionError('E_ARITY', { fn: fn.name, takes: describeArity(fn), count }, expr.at);
   if (fn.lazy) return callLazily(fn, expr, evaluation, depth);
   const args: Value[] = [];
   let unknown: Value;
@@ -456,5 +448,6 @@ function isUnknownArgument(value: Value): boolean {
 
 function checkArgument(fn: EagerFunction, index: number, value: Value, at: Span | undefined): void {
   const kind = fn.takes[index] ?? 'any';
-  if (!isOfKind(value, kind)) throw argumentType(fn.name, describeArgument(kind), value, at);
+  const missed = missedKind(value, kind);
+  if (missed !== undefined) throw argumentType(fn.name, missed, value, at);
 }

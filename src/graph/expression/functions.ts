@@ -1,4 +1,4 @@
-import { isJsonObject, unreachable, type Value } from '../json.js';
+import { isJsonObject, type Value } from '../json.js';
 import type {
   ArgumentKind,
   EagerFunction,
@@ -21,51 +21,29 @@ import { argumentType, chargeWhole, isComposite, isNullish, toText } from './val
  * and holds its body. `.length` is a `get`, and `.slice` the kind `slice`.
  */
 
-/** Whether a value may be given where this kind is taken. */
-export function isOfKind(value: Value, kind: ArgumentKind): boolean {
-  switch (kind) {
-    case 'any':
-      return true;
-    case 'text':
-      return typeof value === 'string';
-    case 'list':
-      return Array.isArray(value);
-    case 'object':
-      return isJsonObject(value);
-    case 'text or list':
-      return typeof value === 'string' || Array.isArray(value);
-    case 'text, list or object':
-      return typeof value === 'string' || isComposite(value);
-    case 'text?':
-      return value === undefined || typeof value === 'string';
-    case 'number?':
-      return value === undefined || typeof value === 'number';
-    default:
-      return unreachable(kind);
-  }
-}
+const isText = (value: Value): value is string => typeof value === 'string';
 
-/** A kind as a sentence needs it. */
-export function describeArgument(kind: ArgumentKind): string {
-  switch (kind) {
-    case 'any':
-      return 'a value';
-    case 'list':
-      return 'a list';
-    case 'object':
-      return 'an object';
-    case 'text or list':
-      return 'text or a list';
-    case 'text, list or object':
-      return 'text, a list or an object';
-    case 'text':
-    case 'text?':
-      return 'text';
-    case 'number?':
-      return 'a number';
-    default:
-      return unreachable(kind);
-  }
+/** The values of each kind of argument, and how a sentence names the kind. */
+const KINDS: {
+  readonly [K in ArgumentKind]: { readonly fits: (value: Value) => boolean; readonly noun: string };
+} = {
+  any: { fits: () => true, noun: 'a value' },
+  text: { fits: isText, noun: 'text' },
+  list: { fits: (value) => Array.isArray(value), noun: 'a list' },
+  object: { fits: isJsonObject, noun: 'an object' },
+  'text or list': { fits: (value) => isText(value) || Array.isArray(value), noun: 'text or a list' },
+  'text, list or object': {
+    fits: (value) => isText(value) || isComposite(value),
+    noun: 'text, a list or an object',
+  },
+  'text?': { fits: (value) => value === undefined || isText(value), noun: 'text' },
+  'number?': { fits: (value) => value === undefined || typeof value === 'number', noun: 'a number' },
+};
+
+/** The name of a kind of argument, if a value is not of that kind. */
+export function missedKind(value: Value, kind: ArgumentKind): string | undefined {
+  const { fits, noun } = KINDS[kind];
+  return fits(value) ? undefined : noun;
 }
 
 /**
@@ -273,24 +251,23 @@ const uriFunctions: readonly EagerFunction[] = [
 ];
 
 function encoder(name: string, encode: (text: string) => string): EagerFunction {
-  return {
-    name,
-    arity: { min: 1, max: 1 },
-    result: 'text',
-    lazy: false,
-    takes: ['any'],
-    apply: ([value], call) => {
-      const text = uriTextOf(name, value, call);
-      call.budget.charge(1 + 3 * text.length, call.at);
-      return encode(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
-    },
-  };
+  return plainFunction(name, ['any'], 'text', ([value], { budget, at }) => {
+    if (!isText(value) && typeof value !== 'number') throw argumentType(name, 'text or a number', value, at);
+    const text = String(value);
+    budget.charge(1 + 3 * text.length, at);
+    return encode(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
+  });
 }
 
-function uriTextOf(name: string, value: Value, { at }: FunctionCall): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
-  throw argumentType(name, 'text or a number', value, at);
+/** A function that is no method. It takes all of its arguments. */
+function plainFunction(
+  name: string,
+  takes: readonly ArgumentKind[],
+  result: ResultKind,
+  apply: EagerFunction['apply'],
+): EagerFunction {
+  const arity = { min: takes.length, max: takes.length };
+  return { name, arity, result, lazy: false, takes, apply };
 }
 
 /** What `encodeURIComponent` leaves alone beyond the unreserved characters is encoded as well. */
@@ -319,113 +296,64 @@ const coalesce: LazyFunction = {
 };
 
 /** True for null and for absent. */
-const isNullishFunction: EagerFunction = {
-  name: 'isNullish',
-  arity: { min: 1, max: 1 },
-  result: 'boolean',
-  lazy: false,
-  takes: ['any'],
-  apply: (args, { budget, at }) => {
-    budget.charge(1, at);
-    return isNullish(args[0]);
-  },
-};
+const isNullishFunction = plainFunction('isNullish', ['any'], 'boolean', ([value], { budget, at }) => {
+  budget.charge(1, at);
+  return isNullish(value);
+});
 
 /** What conditions of spec files ask, and the result of a workflow that names none. */
 const specFunctions: readonly EagerFunction[] = [
   /** Whether a text has another one in it, or a list an item of the same content. */
-  {
-    name: 'contains',
-    arity: { min: 2, max: 2 },
-    result: 'boolean',
-    lazy: false,
-    takes: ['text or list', 'any'],
-    apply: ([subject, item], call) => {
-      if (typeof subject === 'string') {
-        if (typeof item !== 'string') throw argumentType('contains', 'text', item, call.at);
-        return indexOf(chargedText(subject, call), chargedText(item, call)) !== -1;
-      }
-      return listOf(subject).some((each) => deeplyEqual(each, item, call.budget, call.at));
-    },
-  },
+  plainFunction('contains', ['text or list', 'any'], 'boolean', ([subject, item], call) => {
+    if (typeof subject === 'string') {
+      if (typeof item !== 'string') throw argumentType('contains', 'text', item, call.at);
+      return indexOf(chargedText(subject, call), chargedText(item, call)) !== -1;
+    }
+    return listOf(subject).some((each) => deeplyEqual(each, item, call.budget, call.at));
+  }),
 
   /** How many characters (code points) a text has, items a list, keys an object. */
-  {
-    name: 'length',
-    arity: { min: 1, max: 1 },
-    result: 'number',
-    lazy: false,
-    takes: ['text, list or object'],
-    apply: ([value], call) => {
-      if (typeof value === 'string') return [...chargedText(value, call)].length;
-      const count = Object.values(value as object).filter((part) => part !== undefined).length;
-      call.budget.charge(1 + count, call.at);
-      return count;
-    },
-  },
+  plainFunction('length', ['text, list or object'], 'number', ([value], call) => {
+    if (typeof value === 'string') return [...chargedText(value, call)].length;
+    const count = Object.values(value as object).filter((part) => part !== undefined).length;
+    call.budget.charge(1 + count, call.at);
+    return count;
+  }),
 
   /** The sum of the numbers of a list. */
-  {
-    name: 'sum',
-    arity: { min: 1, max: 1 },
-    result: 'number',
-    lazy: false,
-    takes: ['list'],
-    apply: ([list], call) => {
-      const { budget, at } = call;
-      let total: Value = 0;
-      for (const item of listOf(list)) {
-        if (typeof item !== 'number') throw argumentType('sum', 'a list of numbers', item, at);
-        budget.charge(1, at);
-        total = calculate('add.js', total, item, call, at);
-      }
-      return total;
-    },
-  },
+  plainFunction('sum', ['list'], 'number', ([list], call) => {
+    const { budget, at } = call;
+    let total: Value = 0;
+    for (const item of listOf(list)) {
+      if (typeof item !== 'number') throw argumentType('sum', 'a list of numbers', item, at);
+      budget.charge(1, at);
+      total = calculate('add.js', total, item, call, at);
+    }
+    return total;
+  }),
 
   /** A value as compact JSON. */
-  {
-    name: 'toJson',
-    arity: { min: 1, max: 1 },
-    result: 'text',
-    lazy: false,
-    takes: ['any'],
-    apply: ([value], { budget, at }) => {
-      if (value === undefined) throw argumentType('toJson', 'a value', value, at);
-      chargeWhole(value, budget, at);
-      return JSON.stringify(value);
-    },
-  },
+  plainFunction('toJson', ['any'], 'text', ([value], { budget, at }) => {
+    if (value === undefined) throw argumentType('toJson', 'a value', value, at);
+    chargeWhole(value, budget, at);
+    return JSON.stringify(value);
+  }),
 
   /** Whether there is a value; null is one. */
-  {
-    name: 'isPresent',
-    arity: { min: 1, max: 1 },
-    result: 'boolean',
-    lazy: false,
-    takes: ['any'],
-    apply: ([value], { budget, at }) => {
-      budget.charge(1, at);
-      return value !== undefined;
-    },
-  },
+  plainFunction('isPresent', ['any'], 'boolean', ([value], { budget, at }) => {
+    budget.charge(1, at);
+    return value !== undefined;
+  }),
 
   /** The value of an object with one entry; the object itself where it has several, null where it has none. */
-  {
-    name: 'soleEntry',
-    arity: { min: 1, max: 1 },
-    result: 'any',
-    lazy: false,
-    takes: ['object'],
-    apply: ([value], { budget, at }) => {
-      const present = Object.values(value as Readonly<Record<string, Value>>).filter(
-        (part) => part !== undefined,
-      );
-      budget.charge(1 + present.length, at);
-      if (present.length === 0) return null;
-      return present.length === 1 ? present[0] : value;
-    },
-  },
+  plainFunction('soleEntry', ['object'], 'any', ([value], { budget, at }) => {
+    const present = Object.values(value as Readonly<Record<string, Value>>).filter(
+      (part) => part !== undefined,
+    );
+    budget.charge(1 + present.length, at);
+    if (present.length === 0) return null;
+    return present.length === 1 ? present[0] : value;
+  }),
 ];
 
 /** Every function an expression may call, by name. Closed: a graph cannot add to it. */

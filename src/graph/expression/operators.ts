@@ -3,7 +3,7 @@ import type { Span } from '../source-location.js';
 import { type Budget, expressionError } from './error.js';
 import type { Allocations } from './function.js';
 import { calculatePython, comparePython } from './python/operators.js';
-import type { ArithmeticOp, CompareOp } from './tree.js';
+import type { ArithmeticOp, CompareOp, PythonArithmetic } from './tree.js';
 import { chargeWhole, describeKind, isComposite, toText } from './value.js';
 
 /**
@@ -17,32 +17,25 @@ export function calculate(
   { budget, allocations }: { readonly budget: Budget; readonly allocations: Allocations },
   at?: Span,
 ): Value {
-  switch (op) {
-    case 'add.js':
-      if (typeof left === 'string' || typeof right === 'string') return join(left, right, budget, at);
-      return numeric(op, left, right, (a, b) => a + b, at);
-    case 'sub':
-      return numeric(op, left, right, (a, b) => a - b, at);
-    case 'mul':
-      return numeric(op, left, right, (a, b) => a * b, at);
-    case 'div':
-      return numeric(op, left, right, (a, b) => a / b, at);
-    case 'mod.js':
-      return numeric(op, left, right, (a, b) => a % b, at);
-    case 'pow':
-      return numeric(op, left, right, (a, b) => a ** b, at);
-    case 'add.py':
-    case 'sub.py':
-    case 'mul.py':
-    case 'div.py':
-    case 'floordiv.py':
-    case 'mod.py':
-    case 'pow.py':
-    case 'concat.py':
-      return calculatePython(op, left, right, { budget, allocations, at });
-    default:
-      return unreachable(op);
-  }
+  if (isPython(op)) return calculatePython(op, left, right, { budget, allocations, at });
+  if (op === 'add.js' && (typeof left === 'string' || typeof right === 'string'))
+    return join(left, right, budget, at);
+  return numeric(op, left, right, at);
+}
+
+const NUMERIC: {
+  readonly [Op in Exclude<ArithmeticOp, PythonArithmetic>]: (a: number, b: number) => number;
+} = {
+  'add.js': (a, b) => a + b,
+  sub: (a, b) => a - b,
+  mul: (a, b) => a * b,
+  div: (a, b) => a / b,
+  'mod.js': (a, b) => a % b,
+  pow: (a, b) => a ** b,
+};
+
+function isPython(op: ArithmeticOp): op is PythonArithmetic {
+  return !Object.hasOwn(NUMERIC, op);
 }
 
 /** The number with its sign turned. @throws ExpressionError `E_OPERAND_TYPES`, `E_UNSAFE_INTEGER` */
@@ -59,15 +52,12 @@ function join(left: Value, right: Value, budget: Budget, at: Span | undefined): 
   return text(left) + text(right);
 }
 
-function numeric(
-  op: ArithmeticOp,
-  left: Value,
-  right: Value,
-  result: (left: number, right: number) => number,
-  at: Span | undefined,
-): number {
-  if (typeof left !== 'number' || typeof right !== 'number') throw operandTypes(op, left, right, at);
-  return checked(op, result(exact(op, left, at), exact(op, right, at)), at);
+function numeric(op: keyof typeof NUMERIC, left: Value, right: Value, at: Span | undefined): number {
+  if (typeof left !== 'number' || typeof right !== 'number') {
+    const actual = `${describeKind(left)} and ${describeKind(right)}`;
+    throw expressionError('E_OPERAND_TYPES', { op, actual }, at);
+  }
+  return checked(op, NUMERIC[op](exact(op, left, at), exact(op, right, at)), at);
 }
 
 /** A number that has not been rounded to a neighbour before. */
@@ -80,14 +70,6 @@ function exact(op: string, value: number, at: Span | undefined): number {
 function checked(op: string, value: number, at: Span | undefined): number {
   if (!Number.isFinite(value)) throw expressionError('E_NUMBER', { op, value }, at);
   return exact(op, value, at) + 0;
-}
-
-function operandTypes(op: ArithmeticOp, left: Value, right: Value, at: Span | undefined): Error {
-  return expressionError(
-    'E_OPERAND_TYPES',
-    { op, actual: `${describeKind(left)} and ${describeKind(right)}` },
-    at,
-  );
 }
 
 /** One link of a comparison. @throws ExpressionError `E_COMPARE_TYPES`, `E_BUDGET` */

@@ -42,12 +42,11 @@ export function childrenOf(expr: Expr): Child[] {
     case 'dict':
       return plain(...expr.entries.map((entry) => ('key' in entry ? entry.value : entry.spread)));
     case 'call': {
-      const named = plain(...(expr.named ?? []).map((arg) => arg.value));
-      if (expr.fn === 'coalesce') return [...allButLast(expr.args), ...named];
+      if (expr.fn === 'coalesce') return allButLast(expr.args);
       const [first, ...others] = expr.args;
-      if (first === undefined) return named;
+      if (first === undefined) return [];
       const isGuarded = expr.fn === 'isNullish' || expr.optional === true;
-      return [{ expr: first, guarded: isGuarded }, ...plain(...others), ...named];
+      return [{ expr: first, guarded: isGuarded }, ...plain(...others)];
     }
     case 'text':
       return plain(...expr.parts.filter((part) => typeof part !== 'string'));

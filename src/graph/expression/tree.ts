@@ -191,7 +191,6 @@ export interface CallExpr extends LinkBase {
   readonly kind: 'call';
   readonly fn: string;
   readonly args: readonly Expr[];
-  readonly named?: readonly { readonly name: string; readonly value: Expr }[];
 }
 
 /**

@@ -202,22 +202,24 @@ function describeComputed(sources: readonly string[]): string {
 /** The result of an operator with unknown operands; `undefined` if all operands are known. */
 export function unknownOf(...values: readonly unknown[]): Json | undefined {
   const unknown = values.filter(isUnknown);
-  if (unknown.length === 0) return undefined;
-  return Unknown.value({
+  return unknown.length === 0 ? undefined : Unknown.value(jointOrigin(unknown));
+}
+
+function jointOrigin(unknown: readonly Unknown[]): Pick<Unknown, 'sources' | 'isUnavailable'> {
+  return {
     sources: [...new Set(unknown.flatMap(({ sources }) => sources))],
     isUnavailable: unknown.some(({ isUnavailable }) => isUnavailable),
-  });
+  };
 }
 
 /** A text some of whose parts are not known. Nothing can be read from it before they are. */
 export function unknownText(parts: readonly (string | Unknown)[]): Json {
-  const unknown = parts.filter((part) => typeof part !== 'string');
+  const origin = jointOrigin(parts.filter((part) => typeof part !== 'string'));
   return Unknown.value({
-    sources: [...new Set(unknown.flatMap(({ sources }) => sources))],
-    isUnavailable: unknown.some(({ isUnavailable }) => isUnavailable),
+    ...origin,
     text: (path) =>
       path.length > 0
-        ? describeComputed([...new Set(unknown.flatMap(({ sources }) => sources))])
+        ? describeComputed(origin.sources)
         : parts.map((part) => (typeof part === 'string' ? part : part.toJSON())).join(''),
   });
 }

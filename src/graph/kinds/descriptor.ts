@@ -126,7 +126,7 @@ type FallibleShape = BaseShape & { readonly onError: z.ZodExactOptional<z.ZodTyp
 
 /** The schemas of what {@link NodeBase} has and this version reads. */
 type BaseShape = {
-  readonly [K in keyof Omit<NodeBase, 'output' | 'onError' | 'compensate'>]-?: undefined extends NodeBase[K]
+  readonly [K in keyof Omit<NodeBase, 'onError' | 'compensate'>]-?: undefined extends NodeBase[K]
     ? z.ZodExactOptional<z.ZodType<NonNullable<NodeBase[K]>>>
     : z.ZodType<NodeBase[K]>;
 };

@@ -1,18 +1,23 @@
 import type { DictExpr, Expr } from '../expression/tree.js';
 import type { SourceLocation } from '../source-location.js';
 
-export type JoinRule =
-  | 'all_success'
-  | 'none_failed'
-  | 'none_failed_min_one_success'
-  | 'one_success'
-  | 'all_done';
+export const JOIN_RULES = [
+  'all_success',
+  'none_failed',
+  'none_failed_min_one_success',
+  'one_success',
+  'all_done',
+] as const;
+
+export type JoinRule = (typeof JOIN_RULES)[number];
+
+export const BACKOFFS = ['constant', 'linear', 'exponential'] as const;
 
 /** `extra` counts tries after the first one; delays are in milliseconds. */
 export interface Retry {
   readonly extra: number;
   readonly delayMs: number;
-  readonly backoff: 'constant' | 'linear' | 'exponential';
+  readonly backoff: (typeof BACKOFFS)[number];
   /** The longest delay of an exponential backoff. */
   readonly capMs: number;
   /** Fraction of the delay to vary by, 0 to 1. */
@@ -77,8 +82,6 @@ export interface NodeBase {
   readonly reads?: readonly string[];
   /** State field to which the node's value is written when it succeeds. Not for kinds without a value. */
   readonly writes?: string;
-  /** Name of the result where it differs from the id. */
-  readonly output?: string;
   /** A node with scopes of its own starts again, with all that is in them. */
   readonly retry?: Retry;
   /** Per attempt, in milliseconds. Default 60 000 for calls, reads and functions; none for everything else. */

@@ -4,7 +4,7 @@ import { describeArity, expressionFunctions, isMethodCall, takesArguments } from
 import { pathKey } from '../expression/traversal.js';
 import type { CallExpr, DictExpr, Expr } from '../expression/tree.js';
 import { isJsonObject, type Json, type JsonSchema } from '../json.js';
-import type { Compensation, OnError } from '../kinds/node.js';
+import { BACKOFFS, type Compensation, JOIN_RULES, type OnError } from '../kinds/node.js';
 import type { Span } from '../source-location.js';
 
 // All schemas are made on first use: most servers read no graph, and start without them.
@@ -40,7 +40,7 @@ function makeParts() {
   const retry = z.strictObject({
     extra: z.int().nonnegative(),
     delayMs: z.number().nonnegative(),
-    backoff: z.enum(['constant', 'linear', 'exponential']),
+    backoff: z.enum(BACKOFFS),
     capMs: z.number().nonnegative(),
     jitter: z.number().min(0).max(1),
   });
@@ -52,7 +52,7 @@ function makeParts() {
     embed: z.boolean().exactOptional(),
     summary: expr.exactOptional(),
     after: z.array(z.string()),
-    join: z.enum(['all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done']),
+    join: z.enum(JOIN_RULES),
     when: expr.exactOptional(),
     reads: z.array(z.string()).exactOptional(),
     writes: z.string().exactOptional(),

@@ -77,13 +77,12 @@ export function explainFailure(
     const producer = parameter === undefined ? undefined : missingStep(parameter.value);
     if (producer !== undefined) {
       const producingStep = producer.planned.node.id;
-      const output = producer.planned.node.output ?? producingStep;
       return {
-        sentence: `Step '${id}'${where} depends on output '${output}' from step '${producingStep}', which did not complete.`,
+        sentence: `Step '${id}'${where} depends on output '${producingStep}' from step '${producingStep}', which did not complete.`,
         pause: {
           type: 'unresolvedDependency',
           blockedStep: key,
-          missingOutput: output,
+          missingOutput: producingStep,
           producingStep: producer.key,
           ...suggested,
           code,

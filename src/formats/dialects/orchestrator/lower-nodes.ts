@@ -2,7 +2,13 @@ import { defined } from '../../../graph/defined.js';
 import { type Reference, references } from '../../../graph/expression/traversal.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Arm, BranchCase } from '../../../graph/kinds/containers.js';
-import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../../graph/kinds/node.js';
+import {
+  type Compensation,
+  JOIN_RULES,
+  type Node,
+  type NodeBase,
+  type Scope,
+} from '../../../graph/kinds/node.js';
 import { DEFAULT_LOOP_MAX, MAX_JUMPS } from '../../../graph/limits.js';
 import type { BranchNode } from '../../../graph/model.js';
 import { failureCodeFault } from '../../../graph/names.js';
@@ -15,18 +21,16 @@ import { entryOf, type Located, type LocatedMap, type LocatedText } from '../../
 import { durationOf, expectMap, Fields, timeLimitOf } from '../fields.js';
 import { checkLiteral, checkName, unknownNode } from './names.js';
 import { indexNameOf, itemNameOf } from './namespace.js';
-import { argumentsOf, type LoweringContext, literalName, type NodeContext, textIn } from './node-context.js';
+import {
+  argumentsOf,
+  type LoweringContext,
+  literalName,
+  type NodeContext,
+  targetOf,
+} from './node-context.js';
 import { HANDLERS, hasResult, type ScopeSpec } from './node-specs.js';
 import { errorAsData, lowerOnError } from './on-error.js';
 import { lowerWait, lowerYield } from './waiting.js';
-
-export const JOINS: readonly JoinRule[] = [
-  'all_success',
-  'none_failed',
-  'none_failed_min_one_success',
-  'one_success',
-  'all_done',
-];
 
 /** The nodes of a list. */
 export interface LoweredScope {
@@ -128,7 +132,7 @@ function whenSelected({ spec, reports, routesOf }: NodeContext): Expr | undefine
   return { kind: 'literal', value: false };
 }
 
-type Base = Omit<NodeBase, 'output' | 'onError'>;
+type Base = Omit<NodeBase, 'onError'>;
 
 function baseOf(context: NodeContext): Base {
   const { spec, reports } = context;
@@ -142,7 +146,7 @@ function baseOf(context: NodeContext): Base {
     id,
     ...defined({ title }),
     after: afterOf(context),
-    join: fields.oneOf('join', JOINS) ?? 'none_failed_min_one_success',
+    join: fields.oneOf('join', JOIN_RULES) ?? 'none_failed_min_one_success',
     ...defined({ when, timeoutMs }),
     executor: 'server',
     source: reports.source.placeOf(at),
@@ -413,11 +417,6 @@ function lowerArm(context: NodeContext, item: Located, index: number): WrittenAr
   const goto = gotoOf(context, fields.text('goto'), map);
   if (when === undefined || goto === undefined) return undefined;
   return { kind: 'case', arm: { id: `case-${index + 1}`, when, goto } };
-}
-
-/** The target of `x` and of `{ goto: x }`. */
-function targetOf(value: Located): LocatedText | undefined {
-  return value.kind === 'text' ? value : textIn(value, 'goto');
 }
 
 function gotoOf(

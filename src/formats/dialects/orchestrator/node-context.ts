@@ -130,7 +130,7 @@ export class WrittenRoutes {
   }
 }
 
-export function textIn(value: Located | undefined, key: string): LocatedText | undefined {
+function textIn(value: Located | undefined, key: string): LocatedText | undefined {
   const part = value?.kind === 'map' ? entryOf(value, key)?.value : undefined;
   return part?.kind === 'text' ? part : undefined;
 }
@@ -142,11 +142,11 @@ function routesFrom(node: NodeSpec): WrittenRoute[] {
     const cases = fields.value('on');
     const items = cases?.kind === 'list' ? cases.items : [];
     for (const [arm, item] of items.entries()) {
-      const target = textIn(item, 'goto') ?? defaultIn(item);
+      const fallback = item.kind === 'map' ? entryOf(item, 'default')?.value : undefined;
+      const target = textIn(item, 'goto') ?? targetOf(fallback);
       if (target !== undefined) routes.push({ from: node, target: target.value, arm });
     }
-    const fallback = fields.value('default');
-    const target = fallback?.kind === 'text' ? fallback : textIn(fallback, 'goto');
+    const target = targetOf(fields.value('default'));
     if (target !== undefined) routes.push({ from: node, target: target.value, arm: items.length });
   }
   const fallback = textIn(fields.value('on_error'), 'fallback');
@@ -156,8 +156,7 @@ function routesFrom(node: NodeSpec): WrittenRoute[] {
   return routes;
 }
 
-/** The target of `{ default: X }` and `{ default: { goto: X } }`. */
-function defaultIn(item: Located): LocatedText | undefined {
-  const fallback = item.kind === 'map' ? entryOf(item, 'default')?.value : undefined;
-  return fallback?.kind === 'text' ? fallback : textIn(fallback, 'goto');
+/** The target of `x` and of `{ goto: x }`. */
+export function targetOf(value: Located | undefined): LocatedText | undefined {
+  return value?.kind === 'text' ? value : textIn(value, 'goto');
 }

@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import { type Node, type OnError, type Retry, retryFromAttempts } from '../../../graph/kinds/node.js';
+import { BACKOFFS, type Node, type OnError, retryFromAttempts } from '../../../graph/kinds/node.js';
 import { durationOf, Fields } from '../fields.js';
 import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
@@ -8,8 +8,6 @@ export const ON_ERROR_KEYS = ['retry', 'delay', 'backoff', 'max_delay', 'jitter'
 
 /** Keys that say when further attempts are made. */
 const DELAY_KEYS = ['delay', 'backoff', 'max_delay', 'jitter'] as const;
-
-export const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
 
 /** Lowers `on_error`: more attempts, and the node that takes over. `retry` counts attempts after the first one. */
 export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onError'> {

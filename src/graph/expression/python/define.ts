@@ -97,6 +97,6 @@ export function listOf(items: readonly Value[], { allocations, at }: FunctionCal
 }
 
 /** A value of the right kind with a content that a function cannot work with. */
-export function valueError(fn: string, problem: string, { at }: FunctionCall): Error {
+export function valueError(fn: string, problem: string, { at }: Pick<FunctionCall, 'at'>): Error {
   return expressionError('E_VALUE', { fn, problem }, at);
 }

@@ -298,8 +298,8 @@ export const pythonFilters: readonly PythonFunction[] = [
   filter('round', 'value precision? method?', 'number', (call, value, precision, method = 'common') =>
     round(value, intIn(precision, 'round', call), textIn(method, 'round', call), call),
   ),
-  filter('shq', 'value', 'text', (call, value) => charged(quoteForShell(str(value, call)), call)),
-  filter('quote', 'value', 'text', (call, value) => charged(quoteForShell(str(value, call)), call)),
+  textFilter('shq', quoteForShell),
+  textFilter('quote', quoteForShell),
   filter('shargs', 'value~', 'text', (call, value) =>
     charged(
       itemsIn(value, 'shargs', call)

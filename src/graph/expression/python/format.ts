@@ -1,6 +1,6 @@
 import type { Value } from '../../json.js';
-import { expressionError } from '../error.js';
 import type { FunctionCall } from '../function.js';
+import { valueError } from './define.js';
 import { type DateTime, floatText, isFloat, numberOf, reprOf, strOf } from './values.js';
 
 /** The width or precision of a format at most. */
@@ -151,8 +151,8 @@ function formatField(value: Value, specification: string, call: FunctionCall): s
   );
 }
 
-function problem(text: string, { at }: FunctionCall): Error {
-  return expressionError('E_VALUE', { fn: 'format', problem: text }, at);
+function problem(text: string, call: FunctionCall): Error {
+  return valueError('format', text, call);
 }
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -163,7 +163,7 @@ const MONTHS = [
 const DAY_MS = 86_400_000;
 
 /** A time by a format of `strftime`, in UTC and English. @throws ExpressionError `E_VALUE` for an unknown directive */
-export function strftime({ ms, isDate }: DateTime, format: string, { at }: FunctionCall): string {
+export function strftime({ ms, isDate }: DateTime, format: string, call: FunctionCall): string {
   const day = Math.floor(ms / DAY_MS);
   const date = new Date(isDate ? day * DAY_MS : ms);
   const two = (value: number): string => String(value).padStart(2, '0');
@@ -206,12 +206,7 @@ export function strftime({ ms, isDate }: DateTime, format: string, { at }: Funct
   };
   return format.replace(/%(-?)(.?)/gs, (_, plain: string, directive: string) => {
     const part = Object.hasOwn(parts, directive) ? parts[directive] : undefined;
-    if (part === undefined)
-      throw expressionError(
-        'E_VALUE',
-        { fn: 'strftime', problem: `\`%${directive}\` is not a part of a time` },
-        at,
-      );
+    if (part === undefined) throw valueError('strftime', `\`%${directive}\` is not a part of a time`, call);
     return plain === '-' ? part().replace(/^0+(?=\d)/, '') : part();
   });
 }

@@ -1,5 +1,4 @@
 import { ownProperty, type Value } from '../../json.js';
-import { expressionError } from '../error.js';
 import type { FunctionCall, ResultKind } from '../function.js';
 import { chargeWhole } from '../value.js';
 import {
@@ -280,14 +279,13 @@ function position(
   return index === -1 ? -1 : from + [...within.slice(0, index)].length;
 }
 
-function positionOf(index: number, fn: string, { at }: FunctionCall): number {
-  if (index === -1) throw expressionError('E_VALUE', { fn, problem: 'the part does not occur' }, at);
+function positionOf(index: number, fn: string, call: FunctionCall): number {
+  if (index === -1) throw valueError(fn, 'the part does not occur', call);
   return index;
 }
 
 function partition(text: string, by: string, fromEnd: boolean, call: FunctionCall): Value {
-  if (by === '')
-    throw expressionError('E_VALUE', { fn: 'partition', problem: 'the separator is empty' }, call.at);
+  if (by === '') throw valueError('partition', 'the separator is empty', call);
   const index = fromEnd ? text.lastIndexOf(by) : text.indexOf(by);
   if (index === -1) return listOf(fromEnd ? ['', '', text] : [text, '', ''], call);
   return listOf([text.slice(0, index), by, text.slice(index + by.length)], call);
@@ -295,8 +293,7 @@ function partition(text: string, by: string, fromEnd: boolean, call: FunctionCal
 
 export function separate(text: string, by: Value, most: Value, fromEnd: boolean, call: FunctionCall): Value {
   if (by !== undefined && by !== null && typeof by !== 'string') throw wrongType('split', 'text', by, call);
-  if (by === '')
-    throw expressionError('E_VALUE', { fn: 'split', problem: 'the separator is empty' }, call.at);
+  if (by === '') throw valueError('split', 'the separator is empty', call);
   const parts = splitText(text, by, intIn(most, 'split', call, -1), fromEnd);
   call.budget.charge(text.length + parts.length, call.at);
   return listOf(parts, call);
@@ -408,11 +405,7 @@ function methodOf(written: string): PythonFunction {
       } else if (isObject(self)) {
         // Data keys win over methods, and data cannot be called.
         if (Object.hasOwn(self, written))
-          throw expressionError(
-            'E_VALUE',
-            { fn: written, problem: 'the object has a key of this name, which cannot be called' },
-            call.at,
-          );
+          throw valueError(written, 'the object has a key of this name, which cannot be called', call);
         const entry = Object.hasOwn(DICT, written) ? DICT[written] : undefined;
         if (entry !== undefined) return entry[2](self as Subject, call, ...args);
       }

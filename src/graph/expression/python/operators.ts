@@ -4,6 +4,7 @@ import { type Budget, expressionError } from '../error.js';
 import type { Allocations, FunctionCall } from '../function.js';
 import type { PythonArithmetic, PythonComparison } from '../tree.js';
 import { chargeWhole, PythonValue } from '../value.js';
+import { valueError } from './define.js';
 import { DateTime, float, isFloat, isObject, numberOf, present, strOf, typeName } from './values.js';
 
 interface Work {
@@ -195,11 +196,7 @@ export function sliceOf(
   const items: readonly Value[] = typeof of === 'string' ? [...of] : of;
   const { step = 1 } = bounds;
   if (step === 0 || ![step, bounds.start ?? 0, bounds.end ?? 0].every(Number.isInteger))
-    throw expressionError(
-      'E_VALUE',
-      { fn: 'slice', problem: 'bounds are whole numbers, and the step is not 0' },
-      at,
-    );
+    throw valueError('slice', 'bounds are whole numbers, and the step is not 0', { at });
   const { length } = items;
   const [least, most] = step > 0 ? [0, length] : [-1, length - 1];
   const bound = (value: number | undefined, other: number): number => {

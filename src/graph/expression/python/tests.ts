@@ -46,12 +46,7 @@ const TESTS: Readonly<Record<string, readonly [names: string, parameters: string
   integer: ['integer', '', (value) => typeof value === 'number' && !isFloat(value)],
   number: ['number', '', isNumber],
   iterable: [
-    'iterable',
-    '',
-    (value) => isText(value) || Array.isArray(value) || isObject(value) || value === undefined,
-  ],
-  sequence: [
-    'sequence',
+    'iterable sequence',
     '',
     (value) => isText(value) || Array.isArray(value) || isObject(value) || value === undefined,
   ],

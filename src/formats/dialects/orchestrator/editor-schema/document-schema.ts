@@ -8,15 +8,15 @@ import {
 } from '../../../../check/schema-view.js';
 import { defined } from '../../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../../graph/json.js';
+import { BACKOFFS, JOIN_RULES } from '../../../../graph/kinds/node.js';
 import { EXPOSURES, type Graph, TASK_SUPPORT } from '../../../../graph/model.js';
 import { compareText } from '../../../../graph/names.js';
 import { inputsSchema } from '../../../../graph/part-schema.js';
 import type { DescribedTool, SpecVocabulary } from '../../dialect.js';
 import { DURATION_PATTERN } from '../../fields.js';
 import { DOCUMENT_KEYS, WORKFLOW_KEYS } from '../document.js';
-import { JOINS } from '../lower-nodes.js';
 import { COMMON_KEYS, keysOf, marksOf, misplacedKeys, SPEC_KINDS, type SpecKind } from '../node-specs.js';
-import { BACKOFFS, ON_ERROR_KEYS } from '../on-error.js';
+import { ON_ERROR_KEYS } from '../on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
 import { DOCUMENT, NODE_KEYS, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
 
@@ -339,7 +339,7 @@ function nodeValues(): Values {
   return {
     ...{ type: { enum: [...SPEC_KINDS] }, title: text, when: text, condition: text, output: text },
     depends_on: { anyOf: [text, { type: 'array', items: text }] },
-    join: { enum: [...JOINS] },
+    join: { enum: [...JOIN_RULES] },
     timeout: ref('duration'),
     on_error: ref('onError'),
     error_as_data: { type: 'boolean' },
