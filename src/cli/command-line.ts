@@ -1,6 +1,8 @@
+import { realpathSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { compilerFile } from '../formats/own-files.js';
+import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { didYouMean, nearestName } from '../graph/names.js';
 
 /** The output of a command: results go to `out`, reports about the input to `err`. */
@@ -135,6 +137,43 @@ export const COMMON_OPTIONS = `  --root DIR       the project's folder (default:
   --help           show this
 `;
 
+/** How diagnostics are printed. */
+export const FORMAT_OPTIONS = {
+  format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
+  json: { type: 'boolean' },
+} as const;
+
+export type DiagnosticFormat = (typeof FORMAT_OPTIONS.format.oneOf)[number];
+
+interface Printable {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly readSource: (file: string) => string | undefined;
+}
+
+/** Prints diagnostics, and returns whether one of them is an error. What it needs is loaded here: most runs have none. */
+export async function printDiagnostics(
+  { diagnostics, readSource }: Printable,
+  format: DiagnosticFormat,
+  output: Output,
+): Promise<boolean> {
+  const { formatDiagnostics, formatGithub, formatJson } = await import('../graph/diagnostics/format.js');
+  switch (format) {
+    case 'pretty':
+      output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
+      break;
+    case 'json':
+      output.out(formatJson(diagnostics));
+      break;
+    case 'github':
+      output.out(formatGithub(diagnostics));
+      break;
+    default:
+      format satisfies never;
+  }
+  const { hasErrors } = await import('../graph/diagnostics/diagnostic.js');
+  return hasErrors(diagnostics);
+}
+
 export const REGISTRY_HELP = `  --registry FILE  the registry: a compiled module (.js, .mjs, .cjs), or one of the configuration, where it has several
   --options FILE   a module whose default export is the options of the server, such as factories of classes
                    (default: \`server\` of the configuration)
@@ -251,6 +290,12 @@ export function shortName(file: string): string {
   return posix.basename(file).replace(/\..*$/, '');
 }
 
+/** The path of a folder without links. @throws Misuse where there is no such folder. */
+export function folderAt(root: string): string {
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(root);
+  throw new Misuse(texts.noFolder(root));
+}
+
 const COMPILERS = ['ts-morph', 'esbuild'];
 
 /** The packages that read TypeScript and are not installed. */
@@ -263,4 +308,30 @@ export function missingCompilers(): readonly string[] {
       return true;
     }
   });
+}
+
+/**
+ * The words of a command line: parted by spaces, but for those in quotes. Nothing else has a meaning of its own, so that
+ * the same text works on every system. `undefined` for a quote without its end.
+ */
+export function wordsOf(line: string): string[] | undefined {
+  const parts = /(?:"([^"]*)"|'([^']*)'|([^\s"']+))/y;
+  const words: string[] = [];
+  let isInWord = false;
+  for (let at = 0; at < line.length; ) {
+    if (/\s/.test(line.charAt(at))) {
+      isInWord = false;
+      at += 1;
+      continue;
+    }
+    parts.lastIndex = at;
+    const part = parts.exec(line);
+    if (part === null) return undefined;
+    const text = part[1] ?? part[2] ?? part[3] ?? '';
+    if (isInWord) words.push(`${words.pop() ?? ''}${text}`);
+    else words.push(text);
+    isInWord = true;
+    at = parts.lastIndex;
+  }
+  return words;
 }

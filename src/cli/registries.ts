@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckEnvironment } from '../check/check-graph.js';
@@ -14,7 +14,15 @@ import type { ServerSettings } from '../runtime/server/options.js';
 import type { UntypedFactories } from '../runtime/tools/instances.js';
 import type { HttpSettings } from '../runtime/transports/http/http-options.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
-import { isNamed, Misuse, missingCompilers, type Output, shortName, texts } from './command-line.js';
+import {
+  folderAt,
+  isNamed,
+  Misuse,
+  missingCompilers,
+  type Output,
+  shortName,
+  texts,
+} from './command-line.js';
 
 /** The options of every command that loads registries. */
 export const REGISTRY_OPTIONS = {
@@ -76,9 +84,8 @@ export async function withRegistries(
   output: Output,
   work: (open: OpenRegistries) => Promise<number>,
 ): Promise<number> {
-  const root = choice.root ?? '.';
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
-  const modulesOrCode = choice.modules ?? (await modulesOf(command, realpathSync(root), choice, output));
+  const root = folderAt(choice.root ?? '.');
+  const modulesOrCode = choice.modules ?? (await modulesOf(command, root, choice, output));
   if (typeof modulesOrCode === 'number') return modulesOrCode;
   const { options: _options, upstream: _upstream, ...bare } = modulesOrCode;
   const modules = choice.callsNothing === true ? bare : modulesOrCode;
@@ -87,8 +94,8 @@ export async function withRegistries(
     registerLoader(modulesOrCode.loader);
   }
   try {
-    const open = await withUpstream(await load(modules), modules, realpathSync(root));
-    if (STARTS.includes(command) && choice.modules === undefined) await verify(open, realpathSync(root));
+    const open = await withUpstream(await load(modules), modules, root);
+    if (STARTS.includes(command) && choice.modules === undefined) await verify(open, root);
     return await work(open);
   } catch (error) {
     const text = await faultOf(error);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { wordsOf } from '../../src/cli/commands/infer.js';
+import { wordsOf } from '../../src/cli/command-line.js';
 import { dispatched } from '../../src/cli/dispatched.fixture.js';
 import { type HttpFixture, httpFixture } from '../e2e/upstream/http.fixture.js';
 import { publishedServer } from '../e2e/upstream/servers.js';

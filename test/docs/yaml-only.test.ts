@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { wordsOf } from '../../src/cli/commands/infer.js';
+import { wordsOf } from '../../src/cli/command-line.js';
 import { bareProject, type CliProject } from '../cli/cli-project.fixture.js';
 import { publishedServer } from '../e2e/upstream/servers.js';
 import { fencesOf, page } from './fences.js';

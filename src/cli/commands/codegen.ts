@@ -1,22 +1,30 @@
-import { statSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { CodegenOptions, CodegenResult } from '../../codegen/codegen.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
 import type { RunName } from '../../codegen/incremental/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
-import { COMMON_OPTIONS, changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
+import {
+  COMMON_OPTIONS,
+  changedFiles,
+  type DiagnosticFormat,
+  FORMAT_OPTIONS,
+  folderAt,
+  Misuse,
+  type Output,
+  optionCommand,
+  type Parsed,
+  printDiagnostics,
+  texts,
+} from '../command-line.js';
 import { isWithoutCompilers, needTypeScript, readProject } from '../registries.js';
 
 const OPTIONS = {
   root: { type: 'string' },
   config: { type: 'string' },
-  format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
-  json: { type: 'boolean' },
+  ...FORMAT_OPTIONS,
   'no-cache': { type: 'boolean' },
 } as const;
-
-type Format = (typeof OPTIONS.format.oneOf)[number];
 
 /** `stepwright codegen`: reads the workflows, checks them, and writes the registries. */
 export const codegenCommand = optionCommand(
@@ -54,20 +62,12 @@ ${COMMON_OPTIONS}`,
   ({ values }, output) => run({ ...values, check: true }, output),
 );
 
-interface RunOptions {
-  readonly root?: string;
-  readonly config?: string;
-  readonly format?: Format;
-  readonly json?: boolean;
-  readonly 'no-cache'?: boolean;
-  readonly check: boolean;
-  readonly watch?: boolean;
-}
+type RunOptions = Parsed<typeof OPTIONS>['values'] & { readonly check: boolean; readonly watch?: boolean };
 
 async function run(options: RunOptions, output: Output): Promise<number> {
   const { root = '.', config, json = false, check, 'no-cache': noCache = false } = options;
   const { format = json ? 'json' : 'pretty' } = options;
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
+  folderAt(root);
   const name = { root, ...defined({ configFile: config }) };
   if (options.watch) await needTypeScript('stepwright codegen --watch', name);
   if (options.watch) return watch({ ...name, cache: !noCache }, format, output);
@@ -85,7 +85,7 @@ async function run(options: RunOptions, output: Output): Promise<number> {
 }
 
 /** Prints a line for each run, until a signal ends it. */
-async function watch(options: CodegenOptions, format: Format, output: Output): Promise<number> {
+async function watch(options: CodegenOptions, format: DiagnosticFormat, output: Output): Promise<number> {
   if (isWithoutCompilers('codegen', output)) return 1;
   const { watchCodegen } = await import('../../codegen/watch.js');
   const note = format === 'json' ? output.err : output.out;
@@ -132,30 +132,6 @@ async function unchanged(name: RunName): Promise<Outcome | undefined> {
     ...{ diagnostics: run.diagnostics, written: [], current: run.files, internalErrors: [] },
     readSource: readSourceIn(name.root),
   };
-}
-
-/** Returns whether one of them is an error. What it needs is loaded here, since most runs have none. */
-async function printDiagnostics(
-  { diagnostics, readSource }: Outcome,
-  format: Format,
-  output: Output,
-): Promise<boolean> {
-  const { formatDiagnostics, formatGithub, formatJson } = await import('../../graph/diagnostics/format.js');
-  switch (format) {
-    case 'pretty':
-      output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
-      break;
-    case 'json':
-      output.out(formatJson(diagnostics));
-      break;
-    case 'github':
-      output.out(formatGithub(diagnostics));
-      break;
-    default:
-      format satisfies never;
-  }
-  const { hasErrors } = await import('../../graph/diagnostics/diagnostic.js');
-  return hasErrors(diagnostics);
 }
 
 /** Prints the stacks of internal errors if `STEPWRIGHT_DEBUG` is set. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
-import { changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
+import { changedFiles, folderAt, Misuse, type Output, optionCommand } from '../command-line.js';
 import { isWithoutCompilers, needTypeScript } from '../registries.js';
 import { DevServers } from './dev-servers.js';
 import { StdioSession } from './dev-stdio.js';
@@ -66,7 +66,7 @@ Options:
     if (stdio && port !== undefined) throw new Misuse('stepwright: `--port` is for `stepwright dev --http`');
     // Of a server over stdio, stdout is the connection.
     const output: Output = stdio ? { ...terminal, out: terminal.err } : terminal;
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
+    folderAt(root);
     checkPort(port);
     storeIn(values.store);
     await needTypeScript('stepwright dev', { root, ...defined({ configFile: config }) });

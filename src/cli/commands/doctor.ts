@@ -9,7 +9,7 @@ import { counted } from '../../graph/printable-text.js';
 import { driverFault, openStore, STORE_FORMS, sourceOf } from '../../runtime/runs/operate/run-stores.js';
 import { StoreError } from '../../runtime/runs/store/store-error.js';
 import type { UpstreamConfig } from '../../runtime/upstream/config.js';
-import { Misuse, missingCompilers, type Output, optionCommand, texts } from '../command-line.js';
+import { folderAt, Misuse, missingCompilers, type Output, optionCommand } from '../command-line.js';
 import { readProject } from '../registries.js';
 
 /** What one check has found. */
@@ -64,12 +64,11 @@ Options:
   0,
   async ({ values }, output) => {
     const { root = '.', config, port = '3000', json = false, fix = false } = values;
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
       throw new Misuse(`stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${port}\``);
     const store = values.store ?? process.env.STEPWRIGHT_STORE;
     const named = defined({ configFile: config });
-    const examined = { root: realpathSync(root), ...named, store, port: Number(port), fix };
+    const examined = { root: folderAt(root), ...named, store, port: Number(port), fix };
     const findings: Finding[] = [];
     for (const check of CHECKS) findings.push(...(await check(examined)));
     print(findings, json, output);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import type { CodegenResult } from '../../codegen/codegen.js';
 import { formatOf } from '../../formats/text/read-text.js';
 import { defined } from '../../graph/defined.js';
@@ -9,7 +8,7 @@ import { type ChartTool, chartOf } from '../../print/chart/chart.js';
 import type { PageChart } from '../../print/chart/page.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
-import { isNamed, Misuse, optionCommand, shortName, texts } from '../command-line.js';
+import { folderAt, isNamed, Misuse, optionCommand, shortName, texts } from '../command-line.js';
 import { readProject } from '../registries.js';
 
 const OPTIONS = {
@@ -64,7 +63,7 @@ Options:
         `stepwright: \`stepwright graph\` takes the name of a workflow, not a file: let codegen read \`${name}\` by \`specs\` in the configuration`,
       );
     if (name === undefined && format !== 'html') throw new Misuse(texts.missingWorkflow('stepwright graph'));
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
+    folderAt(root);
     const configured = defined({ configFile: config });
     const result = await readProject('graph', { root, check: true, cache: !noCache, ...configured }, output);
     if (typeof result === 'number') return result;

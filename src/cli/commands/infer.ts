@@ -1,4 +1,3 @@
-import { realpathSync, statSync } from 'node:fs';
 import { fileText } from '../../formats/text/read-text.js';
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject } from '../../graph/json.js';
@@ -12,7 +11,16 @@ import { hintsFrom, type ToolDescription, toolsFrom } from '../../infer/tool.js'
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
 import type { UpstreamServer } from '../../runtime/upstream/config.js';
-import { and, Misuse, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
+import {
+  and,
+  folderAt,
+  Misuse,
+  type Output,
+  optionCommand,
+  REGISTRY_HELP,
+  texts,
+  wordsOf,
+} from '../command-line.js';
 import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
@@ -186,9 +194,7 @@ async function liveTools(
   project: ProjectChoice,
   output: Output,
 ): Promise<readonly JsonObject[] | number> {
-  const { root = '.' } = project;
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
-  const folder = realpathSync(root);
+  const folder = folderAt(project.root ?? '.');
   const match =
     live.upstream === undefined
       ? namedServer(live)
@@ -257,30 +263,4 @@ async function configured(
   if (server !== undefined) return { name, server };
   const names = Object.keys(servers).sort();
   throw new Misuse(names.length === 0 ? texts.noServers : texts.unknownServer(name, names));
-}
-
-/**
- * The words of a command line: parted by spaces, but for those in quotes. Nothing else has a meaning of its own, so that
- * the same text works on every system. `undefined` for a quote without its end.
- */
-export function wordsOf(line: string): string[] | undefined {
-  const parts = /(?:"([^"]*)"|'([^']*)'|([^\s"']+))/y;
-  const words: string[] = [];
-  let isInWord = false;
-  for (let at = 0; at < line.length; ) {
-    if (/\s/.test(line.charAt(at))) {
-      isInWord = false;
-      at += 1;
-      continue;
-    }
-    parts.lastIndex = at;
-    const part = parts.exec(line);
-    if (part === null) return undefined;
-    const text = part[1] ?? part[2] ?? part[3] ?? '';
-    if (isInWord) words.push(`${words.pop() ?? ''}${text}`);
-    else words.push(text);
-    isInWord = true;
-    at = parts.lastIndex;
-  }
-  return words;
 }

@@ -1,6 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import type { Input } from '../../graph/model.js';
 import { singleLine } from '../../graph/printable-text.js';
+import type { Registry } from '../../runtime/index.js';
 import { optionCommand, REGISTRY_HELP } from '../command-line.js';
 import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
@@ -43,22 +44,10 @@ interface ListedEntry {
 
 type ListedArgument = Pick<Input, 'name' | 'description' | 'required' | 'schema' | 'default'>;
 
-/** The part of a registry that is listed. */
-interface Listable {
-  readonly tools: Readonly<Record<string, { readonly description: string }>>;
-  readonly workflows: Readonly<
-    Record<string, { readonly graph: { readonly description: string; readonly inputs: readonly Input[] } }>
-  >;
-  readonly prompts?: Readonly<
-    Record<string, { readonly description?: string; readonly arguments: readonly Input[] }>
-  >;
-  readonly resources: Readonly<Record<string, { readonly uri: string; readonly description?: string }>>;
-}
-
 /** Lists a registry: names, descriptions and arguments. The default of a secret argument is left out. */
 function listedRegistry(
   file: string,
-  { tools, workflows, prompts = {}, resources }: Listable,
+  { tools, workflows, prompts = {}, resources }: Registry,
 ): ListedRegistry {
   return {
     registry: file,
@@ -70,19 +59,15 @@ function listedRegistry(
     })),
     prompts: Object.entries(prompts).map(([name, { description, arguments: inputs }]) => ({
       name,
-      ...described(description),
+      ...defined({ description }),
       arguments: inputs.map(listedArgument),
     })),
     resources: Object.entries(resources).map(([name, { uri, description }]) => ({
       name,
       uri,
-      ...described(description),
+      ...defined({ description }),
     })),
   };
-}
-
-function described(description: string | undefined): { readonly description?: string } {
-  return defined({ description });
 }
 
 function listedArgument(input: Input): ListedArgument {

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
@@ -24,7 +24,7 @@ import {
 } from '../../runtime/upstream/cassette.js';
 import { secretMask, type UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort, type UpstreamTool } from '../../runtime/upstream/port.js';
-import { Misuse, type Output, optionCommand, texts } from '../command-line.js';
+import { folderAt, Misuse, type Output, optionCommand, texts } from '../command-line.js';
 import { readProject } from '../registries.js';
 import { checkCassette, type PlannedCall, plannedCalls } from './pull/check-cassette.js';
 import { ownServer } from './pull/own-server.js';
@@ -74,10 +74,9 @@ Options:
       throw new Misuse('stepwright: `--allow-writes` is for `stepwright pull --record`');
     if (cassette.length > 0 && !check)
       throw new Misuse('stepwright: `--cassette` is for `stepwright pull --check`');
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
+    const project = folderAt(root);
     if (values.self !== undefined && (record || check))
       throw new Misuse('stepwright: `--self` adds a server: use `--record` and `--check` without it, later');
-    const project = realpathSync(root);
     const print = (diagnostics: readonly Diagnostic[]): void =>
       output.err(formatDiagnostics(diagnostics, readSourceIn(project), { color: output.color }));
     const upstreamConfig = readUpstream({ root: project, ...defined({ configFile: config }) });

@@ -25,7 +25,7 @@ import { secretMask } from '../../runtime/upstream/config.js';
 import { and, Misuse, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { environmentOf, type OpenRegistries, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 import { dryRunCommand } from './dry-run.js';
-import { openTerminal, runProgram, type Terminal } from './terminal.js';
+import { isYes, openTerminal, runProgram, type Terminal } from './terminal.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -501,10 +501,6 @@ function denied(message: string): Answer {
 
 function unanswered(): Answer {
   return { error: { code: 'E_NOBODY_TO_ASK', message: 'The input ended without an answer' } };
-}
-
-function isYes(line: string | undefined): boolean {
-  return /^\s*y(es)?\s*$/i.test(line ?? '');
 }
 
 function jsonOrText(line: string): Json {

@@ -1,4 +1,3 @@
-import { realpathSync, statSync } from 'node:fs';
 import { readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
 import { defined } from '../../graph/defined.js';
@@ -7,7 +6,7 @@ import { signIn } from '../../runtime/protocol/upstream/auth.js';
 import { withEnvironment } from '../../runtime/upstream/config.js';
 import { reasonOf, UpstreamError } from '../../runtime/upstream/port.js';
 import { SignInFile } from '../../runtime/upstream/sign-in.js';
-import { Misuse, optionCommand, texts } from '../command-line.js';
+import { folderAt, Misuse, optionCommand, texts } from '../command-line.js';
 import { checkPort } from './serve.js';
 
 const OPTIONS = {
@@ -45,8 +44,7 @@ Options:
     if (name === undefined)
       throw new Misuse('stepwright: `stepwright sign-in` needs the name of an upstream server');
     checkPort(port);
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
-    const project = realpathSync(root);
+    const project = folderAt(root);
     const configured = readUpstream({ root: project, ...defined({ configFile: config }) });
     if (configured.value === undefined) {
       output.err(formatDiagnostics(configured.diagnostics, readSourceIn(project), { color: output.color }));

@@ -26,6 +26,10 @@ export function openTerminal(output: Output): Terminal {
   };
 }
 
+export function isYes(line: string | undefined): boolean {
+  return /^\s*y(es)?\s*$/i.test(line ?? '');
+}
+
 /** A program to run, with a shell or without one. */
 interface Program {
   readonly command: string;

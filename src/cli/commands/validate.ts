@@ -3,11 +3,18 @@ import path from 'node:path';
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { loadWorkflowFiles } from '../../formats/load-files.js';
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, type Edit, hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
+import type { Diagnostic, Edit } from '../../graph/diagnostics/diagnostic.js';
 import { counted, escapeUnprintable, singleLine } from '../../graph/printable-text.js';
 import { formatLocation } from '../../graph/source-location.js';
-import { Misuse, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
+import {
+  type DiagnosticFormat,
+  FORMAT_OPTIONS,
+  Misuse,
+  type Output,
+  optionCommand,
+  printDiagnostics,
+  REGISTRY_HELP,
+} from '../command-line.js';
 import {
   environmentOf,
   namesRegistry,
@@ -20,11 +27,8 @@ const OPTIONS = {
   ...REGISTRY_OPTIONS,
   strict: { type: 'boolean' },
   fix: { type: 'boolean' },
-  format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
-  json: { type: 'boolean' },
+  ...FORMAT_OPTIONS,
 } as const;
-
-type Format = (typeof OPTIONS.format.oneOf)[number];
 
 interface Validation {
   readonly files: readonly string[];
@@ -32,7 +36,7 @@ interface Validation {
   readonly isStrict: boolean;
   /** Whether faults with a certain repair are repaired in the files. */
   readonly repairs: boolean;
-  readonly format: Format;
+  readonly format: DiagnosticFormat;
 }
 
 /** `stepwright validate FILE…`: checks spec files, against the tools of a registry if there is one. */
@@ -92,10 +96,7 @@ async function validate(
   const reported = isStrict
     ? diagnostics.map((each): Diagnostic => ({ ...each, severity: 'error' }))
     : diagnostics;
-  if (format === 'json') output.out(formatJson(reported));
-  else if (format === 'github') output.out(formatGithub(reported));
-  else if (reported.length > 0) output.err(formatDiagnostics(reported, readSource, { color: output.color }));
-  if (hasErrors(reported)) return 1;
+  if (await printDiagnostics({ diagnostics: reported, readSource }, format, output)) return 1;
   const names = workflows.map(({ graph }) => graph.name).join(', ');
   if (format === 'pretty') output.out(`${counted(workflows.length, 'workflow')} without errors: ${names}\n`);
   return 0;

@@ -5,7 +5,7 @@ import { parseJsonDocument } from '../../../formats/text/json-document.js';
 import { lineStartsOf } from '../../../formats/text/located.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { type UpstreamConfig, upstreamSchemas } from '../../../runtime/upstream/config.js';
-import { Misuse } from '../../command-line.js';
+import { Misuse, wordsOf } from '../../command-line.js';
 
 interface OwnServerRequest {
   readonly root: string;
@@ -74,9 +74,8 @@ function entryOf(root: string, server: string): UpstreamConfig[string] {
     if (existsSync(path.resolve(root, server))) return { module: server };
     throw new Misuse(`stepwright: there is no file \`${server}\` in the project, for \`--self\``);
   }
-  const words = [...server.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
-  const [command = '', ...args] = words.map(([, double, single, bare]) => double ?? single ?? bare ?? '');
-  if (command === '')
+  const [command, ...args] = wordsOf(server) ?? [];
+  if (!command)
     throw new Misuse(
       "stepwright: `--self` needs a module that exports the server, or a command: `--self 'node dist/server.js'`",
     );

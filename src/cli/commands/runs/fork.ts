@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises';
 import { defined } from '../../../graph/defined.js';
 import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
 import type { Graph } from '../../../graph/model.js';
@@ -13,6 +12,7 @@ import type { Definitions } from '../../../runtime/server/definitions.js';
 import { resolveSettings } from '../../../runtime/server/options.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import { Misuse, type Output } from '../../command-line.js';
+import { isYes, openTerminal } from '../terminal.js';
 import {
   COMMON,
   DEFINITION_OPTIONS,
@@ -183,7 +183,10 @@ async function keep(
       throw new Misuse(
         'stepwright: the new run was not kept: no user can be asked here, so add `--yes` if the calls above may be made',
       );
-    if (!(await agrees('Keep the new run, and let a server make these calls? [y/N] '))) {
+    const terminal = openTerminal(output);
+    const reply = await terminal.ask('Keep the new run, and let a server make these calls? [y/N]');
+    terminal.close();
+    if (!isYes(reply)) {
       output.err(`stepwright: the new run was not kept\n`);
       return 1;
     }
@@ -196,13 +199,4 @@ async function keep(
       : `run \`${run}\` begins where run \`${origin.run}\` was at entry ${origin.entry}; a server that uses the store goes on with it\n`,
   );
   return 0;
-}
-
-async function agrees(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(question)).trim());
-  } finally {
-    terminal.close();
-  }
 }

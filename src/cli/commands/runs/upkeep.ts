@@ -1,3 +1,4 @@
+import { parseDuration } from '../../../formats/dialects/fields.js';
 import { defined } from '../../../graph/defined.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import { metricsText } from '../../../print/runs.js';
@@ -135,7 +136,7 @@ ${COMMON}`,
   async (store, { values }, output) => {
     const { 'older-than': age, 'dry-run': isDry = false, json } = values;
     const keep = numberIn('keep', values.keep, { least: 0 });
-    const ms = age === undefined ? undefined : msIn(age);
+    const ms = age !== undefined && /^\d{1,9}[dhms]$/.test(age) ? parseDuration(age) : undefined;
     if (age !== undefined && ms === undefined)
       throw new Misuse(
         `stepwright: \`--older-than\` takes a whole number and a unit (d, h, m or s), such as \`30d\`, not \`${singleLine(age)}\``,
@@ -154,10 +155,3 @@ ${COMMON}`,
     return 0;
   },
 );
-
-const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
-
-function msIn(age: string): number | undefined {
-  const [, count, unit = ''] = /^(\d{1,9})([dhms])$/.exec(age) ?? [];
-  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0);
-}
