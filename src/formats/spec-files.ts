@@ -9,6 +9,7 @@ import {
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
 import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
+import { uniqueBy } from '../graph/maps.js';
 import { type Domain, type Graph, mergedDomains } from '../graph/model.js';
 import { compareText } from '../graph/names.js';
 import { bundle, compensationsOf, isServerCall, nodesOf, withBodies } from '../graph/nodes.js';
@@ -236,11 +237,7 @@ export function domainsOf(specs: readonly LoweredSpec[]): readonly Domain[] {
 
 /** A part that is lowered twice, as the default of a branch, is reported once. */
 function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const keys = new Set<string>();
-  return diagnostics.filter(({ code, message, place }) => {
-    const key = JSON.stringify([code, message, place]);
-    return !keys.has(key) && keys.add(key);
-  });
+  return uniqueBy(diagnostics, ({ code, message, place }) => JSON.stringify([code, message, place]));
 }
 
 type Tools = CheckEnvironment['tools'];

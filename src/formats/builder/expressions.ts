@@ -103,12 +103,10 @@ function foreignReferences(transform: Expr, value: RefExpr): string[] {
   return [...foreign, ...unboundLocals(transform)].map(({ root, path }) => [root, ...path].join('.'));
 }
 
-/** Replaces {@link output} in a transform by the value of the node, and sets the place of every part to `at`. */
-function applied(transform: Expr, value: RefExpr, at: Span): Expr {
-  return substitute(transform, value, at) as Expr;
-}
-
-/** All objects with a `kind` in a tree are expressions, except in the values of literals. */
+/**
+ * Replaces {@link output} in a transform by the value of the node, and sets the place of every part to `at`. All objects
+ * with a `kind` in a tree are expressions, except in the values of literals.
+ */
 function substitute(part: unknown, value: RefExpr, at: Span): unknown {
   if (Array.isArray(part)) return part.map((item) => substitute(item, value, at));
   if (typeof part !== 'object' || part === null) return part;
@@ -169,7 +167,7 @@ function byExpression(
     refuse(`The transform is not an expression: ${plain.fault}`);
     return undefined;
   }
-  const lowered = applied(transform, value, at);
+  const lowered = substitute(transform, value, at) as Expr;
   const parsed = graphParts().expr.safeParse(lowered);
   if (!parsed.success) {
     const { path = [], message = '' } = parsed.error.issues[0] ?? {};

@@ -61,6 +61,7 @@ import {
   type FunctionEntry,
   Functions,
   type Registered,
+  type ResourceLike,
   resolveResource,
   resolveTool,
   signatureOf,
@@ -103,13 +104,9 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
     const place = origins.place({ kind: 'argument', name: arg.name });
     return inputOf(arg, place, (problem) => report(place, problem));
   });
-  const instructions = definition.instructions.flatMap((resource): ResourceRef[] => {
-    const resolved = resolveResource(resource, name, registered);
-    const place = origins.place({ kind: 'instruction' });
-    if (resolved.ok) return [{ resource: resolved.name, uri: resolved.uri, source: place }];
-    report(place, resolved.error);
-    return [];
-  });
+  const instructions = definition.instructions.flatMap((resource) =>
+    resourceRefs(resource, origins.place({ kind: 'instruction' }), { workflow: name, registered, report }),
+  );
   const errorStrategy =
     strategy &&
     strategyOf(strategy, (reason) =>
@@ -139,6 +136,18 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
   const { transforms, functions, unresolvedTools, hasForeignParts } = lowering;
   const named = functions.named;
   return { graph, origins, transforms, functions: named, unresolvedTools, hasForeignParts, errors };
+}
+
+/** A resource by its registered name and URI; none if it cannot be resolved, which is reported. */
+function resourceRefs(
+  resource: ResourceLike,
+  source: SourceLocation,
+  { workflow, registered, report }: Pick<LoweringContext, 'workflow' | 'registered' | 'report'>,
+): ResourceRef[] {
+  const resolved = resolveResource(resource, workflow, registered);
+  if (resolved.ok) return [{ resource: resolved.name, uri: resolved.uri, source }];
+  report(source, resolved.error);
+  return [];
 }
 
 function inputOf(
@@ -395,13 +404,7 @@ class StepLowering {
     { resources }: StepDefinition,
     place: SourceLocation,
   ): { readonly resources?: readonly ResourceRef[] } {
-    const { workflow, registered, report } = this.#context;
-    const refs = resources.flatMap((resource): ResourceRef[] => {
-      const resolved = resolveResource(resource, workflow, registered);
-      if (resolved.ok) return [{ resource: resolved.name, uri: resolved.uri, source: place }];
-      report(place, resolved.error);
-      return [];
-    });
+    const refs = resources.flatMap((resource) => resourceRefs(resource, place, this.#context));
     return refs.length === 0 ? {} : { resources: refs };
   }
 

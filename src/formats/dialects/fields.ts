@@ -1,6 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import type { Edit } from '../../graph/diagnostics/diagnostic.js';
 import type { Range } from '../../graph/kinds/descriptor.js';
+import { uniqueBy } from '../../graph/maps.js';
 import { type Graph, TASK_SUPPORT } from '../../graph/model.js';
 import { certainName, nearestName } from '../../graph/names.js';
 import {
@@ -153,14 +154,13 @@ export function expectMap(reports: Reports, value: Located, what: string): Locat
 /** A text or a list of texts, each once. */
 export function textsOf(reports: Reports, value: Located, what: string): LocatedText[] {
   const items = value.kind === 'list' ? value.items : [value];
-  const texts: LocatedText[] = [];
-  for (const item of items) {
-    if (item.kind !== 'text') {
-      const actual = describeLocated(item);
-      reports.report('SW5006', item, { what, expected: 'a name or a list of names', actual: actual });
-    } else if (!texts.some((text) => text.value === item.value)) texts.push(item);
-  }
-  return texts;
+  const texts = items.flatMap((item) => {
+    if (item.kind === 'text') return [item];
+    const expected = 'a name or a list of names';
+    reports.report('SW5006', item, { what, expected, actual: describeLocated(item) });
+    return [];
+  });
+  return uniqueBy(texts, (text) => text.value);
 }
 
 /** Milliseconds in the units of times. */

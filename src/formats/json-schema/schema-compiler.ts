@@ -3,7 +3,7 @@ import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../graph/json.js';
-import { getOrInsert } from '../../graph/maps.js';
+import { getOrInsert, uniqueBy } from '../../graph/maps.js';
 import { currentSchema, mapSubschemas } from './dialect.js';
 import { patternOf, readPattern } from './regular-expression.js';
 
@@ -150,7 +150,8 @@ export class SchemaCompiler {
       ...unusable,
       ...malformed.map(({ instancePath, message = '' }) => ({ pointer: instancePath, problem: message })),
     ];
-    if (faults.length > 0) return firstPerPlace(faults);
+    // A value that no alternative of a union accepts has a fault for each of them.
+    if (faults.length > 0) return uniqueBy(faults, ({ pointer }) => pointer);
     try {
       compiled(schema, this.#compiler(patterns));
       return [];
@@ -216,12 +217,6 @@ function compiled(schema: JsonSchema, { ajv, compiled: cache }: Compiler): Valid
 function bodyOf(schema: JsonSchema): JsonSchema {
   const { $schema: _dialect, ...body } = currentSchema(schema);
   return body;
-}
-
-/** Keeps the first fault of each place: a value that no alternative of a union accepts has one for each of them. */
-function firstPerPlace(faults: readonly SchemaFault[]): SchemaFault[] {
-  const places = new Set<string>();
-  return faults.filter(({ pointer }) => !places.has(pointer) && places.add(pointer));
 }
 
 /**

@@ -65,6 +65,13 @@ export function jsonOf(located: Located): Json {
   }
 }
 
+/** The texts in a value, without keys. */
+export function textsWithin(located: Located): readonly LocatedText[] {
+  if (located.kind === 'text') return [located];
+  if (located.kind === 'list') return located.items.flatMap(textsWithin);
+  return located.kind === 'map' ? located.entries.flatMap(({ value }) => textsWithin(value)) : [];
+}
+
 /** The value at a JSON pointer below a value, or else the nearest value around that place. */
 export function locatedAt(located: Located, pointer: string): Located {
   let target = located;

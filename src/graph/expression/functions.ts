@@ -259,7 +259,7 @@ function encoder(name: string, encode: (text: string) => string): EagerFunction 
   });
 }
 
-/** A function that is no method. It takes all of its arguments. */
+/** Not a method of a value. It takes all of its arguments. */
 function plainFunction(
   name: string,
   takes: readonly ArgumentKind[],

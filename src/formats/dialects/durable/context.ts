@@ -4,7 +4,7 @@ import type { Node, NodeBase } from '../../../graph/kinds/node.js';
 import type { Input } from '../../../graph/model.js';
 import { parseTemplate } from '../../jinja/parser.js';
 import { hasTemplate, TemplateFaults } from '../../jinja/tokens.js';
-import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
+import { type LocatedEntry, type LocatedMap, textsWithin } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import type { Fields } from '../fields.js';
 import type { Jumps } from './jumps.js';
@@ -28,7 +28,13 @@ export interface Task {
 
 export function usesOf(map: LocatedMap, root: StepList): Pick<Task, 'loopNames' | 'hasReturn'> {
   const names = new Set<string>();
-  collectNames(map, names);
+  for (const { value } of textsWithin(map)) {
+    try {
+      if (hasTemplate(value)) collectIn(parseTemplate(value, new TemplateFaults()), names);
+    } catch {
+      // Its fault is reported where the text is lowered.
+    }
+  }
   return {
     loopNames: LOOP_NAMES.filter((name) => names.has(name)),
     hasReturn: allSteps(root).some(({ type }) => type === 'return'),
@@ -57,18 +63,6 @@ export function loopInputs({ loopNames }: Pick<Task, 'loopNames'>): Input[] {
     schema: {},
     required: false,
   }));
-}
-
-function collectNames(located: Located, names: Set<string>): void {
-  if (located.kind === 'list') for (const item of located.items) collectNames(item, names);
-  else if (located.kind === 'map') for (const { value } of located.entries) collectNames(value, names);
-  else if (located.kind === 'text' && hasTemplate(located.value)) {
-    try {
-      collectIn(parseTemplate(located.value, new TemplateFaults()), names);
-    } catch {
-      // Its fault is reported where the text is lowered.
-    }
-  }
 }
 
 function collectIn(part: unknown, names: Set<string>): void {

@@ -35,7 +35,7 @@ export class Jumps {
       if (jump === undefined) continue;
       this.#bySpec.set(spec, jump);
       this.#addGuards(jump);
-      if (jump.isBack && jump.from !== spec) add(this.#behind, jump.from, jump);
+      if (jump.isBack && jump.from !== spec) append(this.#behind, jump.from, jump);
     }
     for (const jump of this.#bySpec.values()) this.#reportUnreachable(jump);
   }
@@ -113,9 +113,10 @@ export class Jumps {
   #addGuards({ spec, target, from, isBack }: Jump): void {
     const marker = markerOf({ spec, isBack });
     for (let each = spec; each !== from; each = each.list.container ?? from)
-      for (const later of each.list.steps.slice(each.index + 1)) add(this.#guards, later, marker);
+      for (const later of each.list.steps.slice(each.index + 1)) append(this.#guards, later, marker);
     if (isBack) return;
-    for (const later of from.list.steps.slice(from.index + 1, target.index)) add(this.#guards, later, marker);
+    for (const later of from.list.steps.slice(from.index + 1, target.index))
+      append(this.#guards, later, marker);
   }
 
   #reportUnreachable({ spec, target, from, isBack }: Jump): void {
@@ -147,8 +148,4 @@ export function markerOf({ spec, isBack }: Pick<Jump, 'spec' | 'isBack'>): strin
 
 export function jumpCondition(marker: string): Expr {
   return { kind: 'ref', root: 'steps', path: [marker], find: 'optional' };
-}
-
-function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  append(lists, key, value);
 }

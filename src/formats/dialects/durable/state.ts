@@ -6,10 +6,10 @@ import type { SourceLocation } from '../../../graph/source-location.js';
 import { hasTemplate } from '../../jinja/tokens.js';
 import {
   jsonOf,
-  type Located,
   type LocatedEntry,
   type LocatedList,
   type LocatedText,
+  textsWithin,
 } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import { type Fields, renameTo } from '../fields.js';
@@ -50,7 +50,7 @@ export class State {
     };
     const computed: LocatedEntry[] = [];
     for (const entry of initial?.entries ?? []) {
-      const template = firstTemplate(entry.value);
+      const template = textsWithin(entry.value).find(({ value }) => hasTemplate(value));
       if (template !== undefined && isTask) computed.push(entry);
       if (template !== undefined && !isTask)
         reports.report(
@@ -193,26 +193,4 @@ export interface DeclaredState {
   readonly texts: readonly LocatedText[];
   readonly isAll: boolean;
   readonly names: readonly string[];
-}
-
-/** The first text of a value that is a template. */
-function firstTemplate(value: Located): LocatedText | undefined {
-  switch (value.kind) {
-    case 'text':
-      return hasTemplate(value.value) ? value : undefined;
-    case 'list':
-      return first(value.items);
-    case 'map':
-      return first(value.entries.map((entry) => entry.value));
-    default:
-      return undefined;
-  }
-}
-
-function first(values: readonly Located[]): LocatedText | undefined {
-  for (const value of values) {
-    const template = firstTemplate(value);
-    if (template !== undefined) return template;
-  }
-  return undefined;
 }

@@ -159,11 +159,8 @@ class XmlDocument {
 
   document(root: XmlElement): Located | undefined {
     if (!this.#check(root)) return undefined;
-    const workflows = root.children.flatMap((child) => {
-      if (child.name !== 'workflow') return [];
-      const id = this.#required(child, 'id');
-      return id === undefined ? [] : [entry(id, this.#workflow(child))];
-    });
+    const elements = root.children.filter(({ name }) => name === 'workflow');
+    const workflows = this.#named(root, elements, 'id', (child) => this.#workflow(child));
     const parts = root.children.flatMap((child) => {
       const { name, children } = child;
       if (name === 'docs') return [entry(nameOf(child), textIn(child, withoutIndent))];
@@ -171,8 +168,7 @@ class XmlDocument {
       const rules = children.map((rule) => textIn(rule, oneLine));
       return [entry(nameOf(child), listOf(child, rules))];
     });
-    const all = entry('workflows', this.#unique(root, workflows));
-    return this.#unique(root, [...this.#attributes(root), ...parts, all]);
+    return this.#unique(root, [...this.#attributes(root), ...parts, entry('workflows', workflows)]);
   }
 
   /** Reports elements and attributes that are unknown. Without an error the elements are those of the table. */
@@ -237,19 +233,11 @@ class XmlDocument {
   }
 
   #graph(element: XmlElement): LocatedMap {
-    const nodes = element.children.flatMap((child) => {
-      const id = this.#required(child, 'id');
-      return id === undefined ? [] : [entry(id, this.#node(child, ['id']))];
-    });
-    return this.#unique(element, nodes);
+    return this.#named(element, element.children, 'id', (child) => this.#node(child, ['id']));
   }
 
   #parameters(element: XmlElement): LocatedMap {
-    const entries = element.children.flatMap((child) => {
-      const name = this.#required(child, 'name');
-      return name === undefined ? [] : [entry(name, this.#parameter(child))];
-    });
-    return this.#unique(element, entries);
+    return this.#named(element, element.children, 'name', (child) => this.#parameter(child));
   }
 
   /** The default of a number or a boolean is one as well. */
@@ -262,17 +250,7 @@ class XmlDocument {
       const as = isNumber ? 'number' : /^bool/.test(type) ? 'boolean' : 'text';
       entries.push(entry('default', valueOfAttribute(fallback, as)));
     }
-    const { children } = element;
-    if (children.length > 0)
-      entries.push(
-        entry(
-          'enum',
-          listOf(
-            element,
-            children.map((child) => this.#value(child)),
-          ),
-        ),
-      );
+    if (element.children.length > 0) entries.push(entry('enum', this.#items(element)));
     return mapOf(element, entries);
   }
 
@@ -282,7 +260,12 @@ class XmlDocument {
     if (name === 'step')
       return this.#unique(element, [...entries, ...children.flatMap((child) => this.#part(child))]);
     const parts = children.filter((child) => PARTS.has(child.name)).flatMap((child) => this.#part(child));
-    return this.#unique(element, [...entries, typed(element), ...this.#content(element), ...parts]);
+    return this.#unique(element, [
+      ...entries,
+      entry('type', nameOf(element)),
+      ...this.#content(element),
+      ...parts,
+    ]);
   }
 
   /** The nodes, cases or steps in a node that is not a step. */
@@ -341,16 +324,13 @@ class XmlDocument {
   }
 
   #branches(element: XmlElement): LocatedMap {
-    const entries = element.children.flatMap((child) => {
-      if (child.name !== 'branch_of') return [];
-      const name = this.#required(child, 'name');
-      if (name === undefined) return [];
+    const branches = element.children.filter(({ name }) => name === 'branch_of');
+    return this.#named(element, branches, 'name', (child) => {
       const [only, ...others] = child.children;
-      if (only === undefined || others.length > 0)
-        return [entry(name, mapOf(child, [entry('steps', this.#list(child, child.children))]))];
-      return [entry(name, this.#node(only))];
+      return only === undefined || others.length > 0
+        ? mapOf(child, [entry('steps', this.#list(child, child.children))])
+        : this.#node(only);
     });
-    return this.#unique(element, entries);
   }
 
   #body(element: XmlElement): LocatedEntry[] {
@@ -362,25 +342,17 @@ class XmlDocument {
   }
 
   #list(element: XmlElement, nodes: readonly XmlElement[]): Located {
-    return listOf(
-      element,
-      nodes.map((node) => this.#node(node)),
-    );
+    const items = nodes.map((node) => this.#node(node));
+    return listOf(element, items);
   }
 
   #args(element: XmlElement): LocatedMap {
-    const entries = element.children.flatMap((child) => {
-      const name = this.#required(child, 'name');
-      return name === undefined ? [] : [entry(name, this.#value(child))];
-    });
-    return this.#unique(element, entries);
+    return this.#named(element, element.children, 'name', (child) => this.#value(child));
   }
 
   #items(element: XmlElement): Located {
-    return listOf(
-      element,
-      element.children.map((child) => this.#value(child)),
-    );
+    const items = element.children.map((child) => this.#value(child));
+    return listOf(element, items);
   }
 
   /** The value of an argument, an item or a choice: a text, JSON, an object of arguments, or a list of items. */
@@ -433,6 +405,20 @@ class XmlDocument {
       const key = KEYS[element.name]?.[name.value] ?? name.value;
       return [entry({ ...name, value: key }, valueOfAttribute(value, type))];
     });
+  }
+
+  /** An object of the values of elements, by an attribute of theirs. */
+  #named(
+    element: XmlElement,
+    children: readonly XmlElement[],
+    attribute: string,
+    lower: (child: XmlElement) => Located,
+  ): LocatedMap {
+    const entries = children.flatMap((child) => {
+      const name = this.#required(child, attribute);
+      return name === undefined ? [] : [entry(name, lower(child))];
+    });
+    return this.#unique(element, entries);
   }
 
   /** An object of entries. Repeated attributes and elements are reported. */
@@ -508,11 +494,6 @@ function entry(key: string | LocatedText, value: Located): LocatedEntry {
   if (typeof key !== 'string') return { key, value };
   const { start, end, pointer } = value;
   return { key: { kind: 'text', value: key, start, end, pointer, offsetAt: () => start }, value };
-}
-
-/** The type of a node, which is the name of its element. */
-function typed(element: XmlElement): LocatedEntry {
-  return entry('type', nameOf(element));
 }
 
 function mapOf({ start, end }: XmlElement, entries: readonly LocatedEntry[]): LocatedMap {
