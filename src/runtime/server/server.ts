@@ -52,8 +52,7 @@ import type {
   ViewSelection,
 } from './stepwright-server.js';
 import type { TaskCalls } from './tasks/task-calls.js';
-import type { TaskRouter, TaskView } from './tasks/task-router.js';
-import { TaskStore } from './tasks/task-store.js';
+import { lazyRouter, type TaskRouter } from './tasks/task-router.js';
 import type { CallableTool } from './tasks/task-view.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
@@ -304,12 +303,11 @@ class RegistryServer implements StepwrightServer {
 
   get tasks(): TaskRouter {
     const { taskRouter } = this.settings;
-    const [view, calls] = [() => this.#taskView(), () => this.#taskCalls()];
-    const own = new TaskStore({ ...this.#runParts, view, calls });
+    const own = lazyRouter(() => this.#ownTasks());
     return taskRouter === undefined ? own : taskRouter(own);
   }
 
-  async #taskView(): Promise<TaskView> {
+  async #ownTasks(): Promise<TaskRouter> {
     // Loaded on first use: most clients have no tasks.
     const { RunTasks } = await import('./tasks/task-view.js');
     return new RunTasks({
@@ -317,7 +315,7 @@ class RegistryServer implements StepwrightServer {
       pageSize: this.settings.pageSize,
       toolOf: (name) => this.#toolOf(name),
       refusalOf: (name, request) => this.#refusalOf(name, request),
-      inspect: async (task, caller) => (await this.#taskCalls()).inspect(task, caller),
+      calls: await this.#taskCalls(),
     });
   }
 

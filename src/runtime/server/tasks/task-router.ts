@@ -163,8 +163,16 @@ function unsupported(method: string): Promise<never> {
   );
 }
 
-/** What a router asks of the runs of a server. */
-export type TaskView = Pick<
-  TaskRouter,
-  'start' | 'status' | 'list' | 'cancel' | 'result' | 'questions' | 'update' | 'follow'
->;
+/** A router that is loaded by its first request. */
+export function lazyRouter(load: () => Promise<TaskRouter>): TaskRouter {
+  return new Proxy(new TaskRouter(), {
+    get(base, name) {
+      const member: unknown = Reflect.get(base, name);
+      if (typeof member !== 'function' || name === 'constructor') return member;
+      return async (...how: unknown[]): Promise<unknown> => {
+        const router = await load();
+        return Reflect.apply(Reflect.get(router, name), router, how);
+      };
+    },
+  });
+}

@@ -1,6 +1,7 @@
 import { isForOthers, needsPage } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import type { Graph } from '../../../graph/model.js';
 import { clip, jsonText, oneLine } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
@@ -20,7 +21,14 @@ import type { WorkflowTools } from '../composite/workflow-tools.js';
 import { openQuestions, submissionOf } from '../question-rounds.js';
 import { storeFault, taskNotFound } from '../store-failure.js';
 import { failureResult, faultCodes, ProtocolFault, successResult, type ToolResult } from '../wire.js';
-import type { TaskCall, TaskState, TaskView } from './task-router.js';
+import type { TaskCalls } from './task-calls.js';
+import {
+  type StoredTask,
+  type TaskCall,
+  type TaskContinuation,
+  TaskRouter,
+  type TaskState,
+} from './task-router.js';
 
 interface TaskParts {
   readonly runs: RunStore;
@@ -33,25 +41,27 @@ interface TaskParts {
   /** The most tasks of one answer. */
   readonly pageSize: number;
   readonly pageOf: NonNullable<Waiter['pageOf']>;
-  /** How long a request waits for a run to be cancelled, in ms. */
+  /** How long a request waits for a run that it changes, in ms. */
   readonly answerMs: number;
-  /** A task of a caller; see `TaskCalls`. */
-  readonly inspect: (
-    task: string,
-    caller: IdentifiedRequest['principal'],
-  ) => Promise<{ readonly meta: Paused } | undefined>;
+  readonly calls: TaskCalls;
+  /** The name of the tool of a workflow, if it has one. */
+  readonly workflowTool: (workflow: string) => string | undefined;
   readonly log: Log;
 }
 
-/** The runs of a server as tasks, for any version of the protocol. It has no state of its own. */
-export class RunTasks implements TaskView {
+/**
+ * The runs of a server as tasks, for any version of the protocol. It has no state of its own: a task is a run under the
+ * same id.
+ */
+export class RunTasks extends TaskRouter {
   readonly #parts: TaskParts;
 
   constructor(parts: TaskParts) {
+    super();
     this.#parts = parts;
   }
 
-  async start({ tool, input, ttlMs }: TaskCall, context: RequestContext): Promise<TaskState> {
+  override async start({ tool, input, ttlMs }: TaskCall, context: RequestContext): Promise<TaskState> {
     const { workflowTools, toolOf, identified, refusalOf } = this.#parts;
     const request = identified(context);
     const refusal = await refusalOf(tool, request);
@@ -82,12 +92,12 @@ export class RunTasks implements TaskView {
     return this.#parts.runs.start(run, { request: withoutUser(request), answerMs: 0, progress });
   }
 
-  async status(id: string, context: RequestContext): Promise<TaskState> {
+  override async status(id: string, context: RequestContext): Promise<TaskState> {
     const request = this.#parts.identified(context);
     return this.#stateOf(await this.#read(id, request), request);
   }
 
-  async list(cursor: string | undefined, context: RequestContext) {
+  override async list(cursor: string | undefined, context: RequestContext) {
     const { runs, pageSize, identified } = this.#parts;
     const request = identified(context);
     const before = cursor === undefined ? undefined : Buffer.from(cursor, 'base64url').toString('utf8');
@@ -113,7 +123,7 @@ export class RunTasks implements TaskView {
     };
   }
 
-  async cancel(id: string, context: RequestContext): Promise<TaskState> {
+  override async cancel(id: string, context: RequestContext): Promise<TaskState> {
     const { runs, answerMs, identified } = this.#parts;
     const request = identified(context);
     const before = await this.#stateOf(await this.#read(id, request), request);
@@ -126,7 +136,7 @@ export class RunTasks implements TaskView {
     return after;
   }
 
-  async result(id: string, context: RequestContext): Promise<ToolResult> {
+  override async result(id: string, context: RequestContext): Promise<ToolResult> {
     const { workflowTools, toolOf, identified } = this.#parts;
     const request = asking(identified(context), id);
     const { envelope, task } = await this.#read(id, request, { waiter: untilOver(request) });
@@ -140,12 +150,12 @@ export class RunTasks implements TaskView {
     );
   }
 
-  async questions(id: string, context: RequestContext) {
+  override async questions(id: string, context: RequestContext) {
     const open = await this.#openQuestions(id, this.#parts.identified(context));
     return open.map(({ isEmpty: _, ...question }) => question);
   }
 
-  async update(...[id, answers, context]: Parameters<TaskView['update']>): Promise<void> {
+  override async update(...[id, answers, context]: Parameters<TaskRouter['update']>): Promise<void> {
     const { runs, identified } = this.#parts;
     const { peer: _, ...request } = identified(context);
     const open = await this.#openQuestions(id, request);
@@ -173,7 +183,11 @@ export class RunTasks implements TaskView {
     return this.#stored(`task '${clip(id)}'`, openQuestions(runs, request.principal, id, pageOf));
   }
 
-  async follow(id: string, context: RequestContext, report: (task: TaskState) => void): Promise<void> {
+  override async follow(
+    id: string,
+    context: RequestContext,
+    report: (task: TaskState) => void,
+  ): Promise<void> {
     const { peer: _, ...request } = this.#parts.identified(context);
     let last: TaskState | undefined;
     // In the order of the changes, although each is described by itself.
@@ -192,12 +206,68 @@ export class RunTasks implements TaskView {
     await reported;
   }
 
+  override async get(id: string, context: RequestContext): Promise<StoredTask> {
+    const { calls, identified } = this.#parts;
+    const { principal } = identified(context);
+    const state = await this.status(id, context);
+    const stored = await this.#stored(`task '${clip(id)}'`, calls.variablesOf(id, principal));
+    if (stored === undefined) throw taskNotFound(id);
+    return { ...state, ...stored };
+  }
+
+  override createWorkflowTask(
+    workflow: string,
+    inputs: JsonObject,
+    context: RequestContext,
+    ttlMs?: number,
+  ): Promise<TaskState> {
+    const tool = this.#parts.workflowTool(workflow);
+    const call =
+      tool === undefined
+        ? { tool: 'start_workflow', input: { name: workflow, inputs } }
+        : { tool, input: inputs };
+    return this.start({ ...call, ...defined({ ttlMs }) }, context);
+  }
+
+  override async setTaskVariables(
+    id: string,
+    changes: JsonObject,
+    context: RequestContext,
+    expectedVersion?: number,
+  ): Promise<StoredTask> {
+    const { runs, identified, answerMs } = this.#parts;
+    const { principal } = identified(context);
+    const change = { set: changes, ...defined({ expectedVersion }) };
+    // A caller that does not own the task learns of no rule.
+    await this.status(id, context);
+    const setting = runs.setVariables(principal, id, change, answerMs);
+    const answer = await this.#stored(`the change of task '${clip(id)}'`, setting);
+    if (!answer.ok) throw refusedChange(answer.failure);
+    return this.get(id, context);
+  }
+
+  override async handleWorkflowContinuation(
+    id: string,
+    { tool, args, result: value, step }: TaskContinuation,
+    context: RequestContext,
+  ): Promise<JsonObject> {
+    const { calls, identified } = this.#parts;
+    await this.status(id, context);
+    const request = { ...identified(context), continues: { task: id, ...defined({ step }) } };
+    const { _meta = {} } = await calls.record({ tool, args, value }, request, { content: [] });
+    const { task_error: error, ...meta } = _meta as JsonObject;
+    if (error !== undefined) throw refusedChange(error as unknown as Failure);
+    return meta;
+  }
+
   async #stateOf(run: RunStatus, { principal }: IdentifiedRequest): Promise<TaskState> {
     const { envelope, startedAt, updatedAt, task } = run;
     const id = envelope.workflow_id;
     const isPaused = isOpen(envelope) && envelope.actions.some(({ type }) => type === 'step');
     // A store that fails now has returned the run before: then the failure of the step is the reason.
-    const inspected = isPaused ? await this.#parts.inspect(id, principal).catch(() => undefined) : undefined;
+    const inspected = isPaused
+      ? await this.#parts.calls.inspect(id, principal).catch(() => undefined)
+      : undefined;
     const message = isPaused ? pausedMessage(envelope, inspected?.meta) : messageOf(envelope, task);
     return {
       id,
@@ -382,9 +452,7 @@ const graphs = new WeakMap<ToolEntry, Graph>();
 
 /** The workflow of one step that a call of a tool is, when it is made as a task: then it survives a restart. */
 function toolGraph(tool: CallableTool): Graph {
-  const graph = graphs.get(tool.entry) ?? makeGraph(tool);
-  graphs.set(tool.entry, graph);
-  return graph;
+  return getOrInsert(graphs, tool.entry, () => makeGraph(tool));
 }
 
 function makeGraph({ name, entry, timeoutMs }: CallableTool): Graph {
@@ -426,4 +494,10 @@ function toolRunResult({ result = null, error }: Envelope): ToolResult {
   if (error === undefined) return successResult(result, undefined);
   const { code, message, outcome_unknown: outcomeUnknown, details } = error;
   return failureResult({ code, message, ...defined({ outcomeUnknown, details }) });
+}
+
+function refusedChange({ code, message, details }: Failure): ProtocolFault {
+  const isInternal = code === 'E_TASK_VERSION' || code === 'E_JOURNAL';
+  const fault = isInternal ? faultCodes.internal : faultCodes.invalidParams;
+  return new ProtocolFault(fault, message, { code, ...defined({ details }) });
 }
