@@ -281,8 +281,7 @@ export class DerivedSecrets {
     }
     const byFrame = getOrInsert(this.#parts, expr, () => new Map<string, readonly SecretPart[]>());
     const frame = this.flow.frameAt(at);
-    const parts = getOrInsert(byFrame, frame, () => this.#findParts(expr, at, NO_LOCALS));
-    return parts;
+    return getOrInsert(byFrame, frame, () => this.#findParts(expr, at, NO_LOCALS));
   }
 
   /** The largest parts of an expression whose values derive from secrets.  */

@@ -1,7 +1,7 @@
 import { oneLine } from '../../graph/printable-text.js';
 import { thrownReport, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
-import { LongTimer } from '../upstream/long-timer.js';
+import { within } from '../upstream/long-timer.js';
 
 /** What a server does before its first request and after its last. */
 export interface LifecycleHooks {
@@ -67,16 +67,11 @@ export class Lifecycle {
   async #stop(limitMs: number): Promise<void> {
     const { onStop } = this.#hooks;
     if (this.#started === undefined || onStop === undefined) return;
-    let timer: LongTimer | undefined;
-    const late = new Promise<'late'>((resolve) => {
-      timer = new LongTimer(() => resolve('late'), limitMs);
-    });
     const stopped = this.#started.then(onStop).catch((error: unknown) => {
       if (!(error instanceof ServerStartError))
         this.#log(`\`onStop\` of the server failed: ${thrownReport(error)}`, { event: 'server.stop' });
     });
-    if ((await Promise.race([stopped, late])) === 'late')
+    if (!(await within(limitMs, stopped)))
       this.#log(`\`onStop\` of the server did not finish within ${limitMs} ms`, { event: 'server.stop' });
-    timer?.cancel();
   }
 }

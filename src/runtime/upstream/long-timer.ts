@@ -58,3 +58,14 @@ export async function withLimit<T>(
     timer.cancel();
   }
 }
+
+/** Waits for work, and no longer than `limitMs`. Returns whether it has ended. */
+export async function within(limitMs: number, work: Promise<void>): Promise<boolean> {
+  let timer: LongTimer | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = new LongTimer(() => resolve(false), limitMs);
+  });
+  const hasEnded = await Promise.race([work.then(() => true), late]);
+  timer?.cancel();
+  return hasEnded;
+}

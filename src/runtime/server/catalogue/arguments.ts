@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonSchema,
   referredValue,
+  unreachable,
 } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { nearestName, withSuggestion } from '../../../graph/names.js';
@@ -345,10 +346,6 @@ function wordsOf(reading: Reading): string | undefined {
 /** A value as a person would type it. */
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function unreachable(reading: never): never {
-  throw new Error(`unknown reading ${JSON.stringify(reading)}`);
 }
 
 /** The kind of a value that should have been another one, in words: `a list`. */

@@ -126,8 +126,7 @@ const ARGUMENTS = new WeakMap<ServedPrompt['inputs'], readonly ReturnType<typeof
 
 /** The arguments of a prompt in a list: worked out once for the same prompt of catalogues that follow each other. */
 function listedArguments(inputs: ServedPrompt['inputs']): readonly ReturnType<typeof listArgument>[] {
-  const listed = getOrInsert(ARGUMENTS, inputs, () => inputs.map(listArgument));
-  return listed;
+  return getOrInsert(ARGUMENTS, inputs, () => inputs.map(listArgument));
 }
 
 /** Makes the lists, once: they never change while a server runs. */
@@ -313,8 +312,7 @@ const READABLE = new WeakMap<object, Json>();
 
 function readable(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
-  const text = getOrInsert(READABLE, value, () => readableParts(value, false));
-  return text;
+  return getOrInsert(READABLE, value, () => readableParts(value, false));
 }
 
 function readableParts(value: Json, hasNames: boolean): Json {

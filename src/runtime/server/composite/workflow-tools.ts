@@ -84,8 +84,7 @@ export class WorkflowTools {
     args: Readonly<Record<string, unknown>>,
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
-    this.#calls ??= this.#load();
-    const calls = await this.#calls;
+    const calls = await this.#loaded();
     const workflow = this.#byTool.get(name);
     return workflow === undefined
       ? calls.callRunTool(name as RunTool, args as JsonObject, request)
@@ -108,30 +107,29 @@ export class WorkflowTools {
     task: TaskOrigin,
     request: IdentifiedRequest,
   ): Promise<RunAnswer> {
-    this.#calls ??= this.#load();
-    return (await this.#calls).startTask(this.#byTool.get(task.tool), args as JsonObject, task, request);
+    return (await this.#loaded()).startTask(this.#byTool.get(task.tool), args as JsonObject, task, request);
   }
 
   /** Starts a run of a workflow, offered or not. Resolves when it is stored. */
   async startRun(workflow: string, args: JsonObject, request: IdentifiedRequest): Promise<RunAnswer> {
-    this.#calls ??= this.#load();
-    return (await this.#calls).startRun(workflow, args, request);
+    return (await this.#loaded()).startRun(workflow, args, request);
   }
 
   /** What the call of a tool returns that a run is for. Default: the tool of its workflow. */
   async taskResult(tool: string | undefined, envelope: Envelope): Promise<ToolResult> {
-    this.#calls ??= this.#load();
     const { name } = envelope.definition;
     const workflow =
       tool === undefined
         ? [...this.#byTool.values()].find(({ graph }) => graph.name === name)
         : this.#byTool.get(tool);
-    return (await this.#calls).taskResult(workflow, envelope);
+    return (await this.#loaded()).taskResult(workflow, envelope);
   }
 
-  async #load(): Promise<WorkflowCalls> {
-    const { WorkflowCalls } = await import('./workflow-calls.js');
-    return new WorkflowCalls(this.#options);
+  #loaded(): Promise<WorkflowCalls> {
+    this.#calls ??= import('./workflow-calls.js').then(
+      ({ WorkflowCalls }) => new WorkflowCalls(this.#options),
+    );
+    return this.#calls;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Failure } from '../../engine/contract.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { Log } from '../../tools/log.js';
 import type { CancelSignal } from '../../tools/port.js';
-import { LongTimer } from '../../upstream/long-timer.js';
+import { LongTimer, within } from '../../upstream/long-timer.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 
 export class RequestSignal implements CancelSignal {
@@ -189,16 +189,6 @@ export class RequestGate {
         event: 'server.unanswered',
       });
   }
-}
-
-/** Waits for `done`, and no longer than `limitMs`. */
-async function within(limitMs: number, work: Promise<void>): Promise<void> {
-  let timer: LongTimer | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = new LongTimer(resolve, limitMs);
-  });
-  await Promise.race([work, late]);
-  timer?.cancel();
 }
 
 /** Counts the requests that have no answer yet. */
