@@ -118,7 +118,8 @@ export async function runCommand(
  * @param file - from the repository's root.
  */
 export function programWithPackage(file: string): string {
-  const folder = join(builtPackage(), '../../programs');
+  // Another worker may start what this one would overwrite.
+  const folder = join(builtPackage(), '../../programs', String(process.pid));
   const compiled = join(folder, file.replaceAll('/', '-').replace(/\.ts$/, '.mjs'));
   if (!programs.has(compiled)) {
     // Without a package of their own the name of this one would resolve to this checkout.

@@ -24,7 +24,7 @@ describe('a program', () => {
     expect(printed).toEqual({ stdout: '$HOME|; echo no|', stderr: '', exit_code: 0 });
   });
 
-  test.each([
+  test.concurrent.each([
     ['whose shell waits for another program', { command: 'sleep 600; echo no' }],
     ['that ignores the request to end', { command: `trap '' TERM; sleep 600; echo no` }],
     ['that leaves another one with its pipes', { command: process.execPath, argv: ['-e', APART] }],

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { atDesk, callOf, failureIn, runIn, textIn } from './client.js';
 import { desk } from './fixture/registry.js';
 import { ask, returns, step, workflow } from './fixture/workflows.js';
@@ -109,14 +109,18 @@ describe('a question for a role, over HTTP', () => {
     const graph = workflow('late', [
       ask('sure', {
         answerBy: [{ kind: 'role', role: 'lead' }],
-        remindAfterMs: 2_000,
+        remindAfterMs: 100,
         escalateTo: [{ kind: 'role', role: 'clerk' }],
       }),
     ]);
     const { server, log } = desk({ workflows: [{ graph }] });
     const url = await listening(server);
+    // The reminder is not due while the clock stands still.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    onTestFinished(() => clock.mockRestore());
     const workflow_id = runIn(await freshCall(url, 'w_late', {}, ada));
     expect(await listOf(url, eve)).toMatchObject({ to_answer: [] });
+    clock.mockRestore();
     await expect.poll(() => listOf(url, eve)).toMatchObject({ to_answer: [{ action_id: 'sure#1' }] });
     const status = await freshCall(url, 'get_workflow_status', { workflow_id }, ada);
     expect(status.structuredContent).toMatchObject({
