@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../graph/json.js';
@@ -127,7 +127,7 @@ export interface ValueFault {
  */
 export class SchemaCompiler {
   /** Made on first use, since each is expensive. */
-  readonly #compilers = new Map<Patterns, Compiler>();
+  readonly #compilers = new Map<Patterns, ReturnType<typeof compilerWith>>();
 
   /**
    * Returns the faults of a value; none if it matches the schema.
@@ -135,17 +135,16 @@ export class SchemaCompiler {
    * @throws Error for an invalid schema.
    */
   check(schema: JsonSchema, value: unknown, patterns: Patterns = 'all'): readonly ValueFault[] {
-    const validate = compiled(schema, this.#compiler(patterns));
+    const validate = this.#validatorOf(schema, patterns);
     return validate(value) ? NO_FAULTS : (validate.errors ?? []);
   }
 
   /** Returns the faults of a schema itself; none if {@link check} can use it. */
   faults(schema: JsonSchema, patterns: Patterns = 'all'): readonly SchemaFault[] {
-    const { ajv } = this.#compiler(patterns);
     const unusable = patterns === 'all' ? patternFaults(schema) : [];
-    ajv.validateSchema(bodyOf(schema));
+    const { errors } = checkedByMetaSchema(bodyOf(schema));
     // An invalid pattern violates the format `regex` too.
-    const malformed = (ajv.errors ?? []).filter(({ params }) => params.format !== 'regex');
+    const malformed = (errors ?? []).filter(({ params }) => params.format !== 'regex');
     const faults = [
       ...unusable,
       ...malformed.map(({ instancePath, message = '' }) => ({ pointer: instancePath, problem: message })),
@@ -153,7 +152,7 @@ export class SchemaCompiler {
     // A value that no alternative of a union accepts has a fault for each of them.
     if (faults.length > 0) return uniqueBy(faults, ({ pointer }) => pointer);
     try {
-      compiled(schema, this.#compiler(patterns));
+      this.#validatorOf(schema, patterns);
       return [];
     } catch (error) {
       return [
@@ -162,20 +161,40 @@ export class SchemaCompiler {
     }
   }
 
-  #compiler(patterns: Patterns): Compiler {
-    return getOrInsert(this.#compilers, patterns, () => compiler(patterns));
+  #validatorOf(schema: JsonSchema, patterns: Patterns): ValidateFunction {
+    return getOrInsert(this.#compilers, patterns, () => compilerWith(patterns))(schema);
   }
 }
 
 const NO_FAULTS: readonly ValueFault[] = [];
 
-interface Compiler {
-  readonly ajv: Ajv2020;
-  readonly compiled: WeakMap<JsonSchema, ValidateFunction>;
+function compilerWith(patterns: Patterns): (schema: JsonSchema) => ValidateFunction {
+  const ajv = makeAjv(patterns);
+  const compiled = new WeakMap<JsonSchema, ValidateFunction>();
+  return (schema) =>
+    getOrInsert(compiled, schema, () => {
+      const body = bodyOf(schema);
+      const meta = checkedByMetaSchema(body);
+      if (meta.errors) throw new Error(`schema is invalid: ${meta.errorsText()}`);
+      const validate = ajv.compile(body);
+      ajv.removeSchema(body);
+      return validate;
+    });
 }
 
-function compiler(patterns: Patterns): Compiler {
-  const ajv = makeAjv({
+/** Shared, since the meta-schema takes more than ten times as long to compile as the schemas of a server. */
+let metaSchema: Ajv2020 | undefined;
+
+/** Returns the compiler that has the faults of a schema. */
+function checkedByMetaSchema(schema: JsonSchema): Ajv2020 {
+  metaSchema ??= makeAjv('all');
+  metaSchema.validateSchema(schema);
+  return metaSchema;
+}
+
+/** Makes a compiler of schemas of draft 2020-12 that knows the formats. */
+function makeAjv(patterns: Patterns): Ajv2020 {
+  const ajv = new (load<{ readonly Ajv2020: typeof Ajv2020 }>('ajv/dist/2020.js').Ajv2020)({
     allErrors: true,
     // Inherited members such as `constructor` are not properties of a value.
     ownProperties: true,
@@ -184,10 +203,12 @@ function compiler(patterns: Patterns): Compiler {
     validateFormats: true,
     // The schema that is compiled is the one that `#` names.
     addUsedSchema: true,
+    validateSchema: false,
     logger: false,
     code: { regExp: engine(patterns) },
   });
-  return { ajv, compiled: new WeakMap() };
+  load<typeof formats>('ajv-formats').default(ajv);
+  return ajv;
 }
 
 /** Compiles the regular expressions of schemas for Ajv. */
@@ -202,17 +223,6 @@ function engine(patterns: Patterns) {
   return Object.assign(read, { code: 'readPattern' });
 }
 
-function compiled(schema: JsonSchema, { ajv, compiled: cache }: Compiler): ValidateFunction {
-  let validate = cache.get(schema);
-  if (validate === undefined) {
-    const body = bodyOf(schema);
-    validate = ajv.compile(body);
-    ajv.removeSchema(body);
-    cache.set(schema, validate);
-  }
-  return validate;
-}
-
 /** A schema in the one dialect that is compiled. */
 function bodyOf(schema: JsonSchema): JsonSchema {
   const { $schema: _dialect, ...body } = currentSchema(schema);
@@ -225,13 +235,6 @@ function bodyOf(schema: JsonSchema): JsonSchema {
  */
 function load<Module>(name: string): Module {
   return createRequire(import.meta.url)(name) as Module;
-}
-
-/** Makes a compiler of schemas of draft 2020-12 that knows the formats. */
-function makeAjv(options: Options): Ajv2020 {
-  const ajv = new (load<{ readonly Ajv2020: typeof Ajv2020 }>('ajv/dist/2020.js').Ajv2020)(options);
-  load<typeof formats>('ajv-formats').default(ajv);
-  return ajv;
 }
 
 /** Shared, since it is expensive to compile a schema again. */
