@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const own = fileURLToPath(import.meta.url);
 
@@ -16,6 +16,12 @@ export function packageFile(path: string): string {
 /** A module of this package that is started by path, without its extension: `cli/main`. */
 export function programFile(name: string): string {
   return packageFile(isFromSource ? `src/${name}.ts` : `dist/${name}.js`);
+}
+
+/** Flags of Node for a {@link programFile}. */
+export function programFlags(): string[] {
+  const loader = ['--import', pathToFileURL(packageFile('scripts/register.mjs')).href];
+  return isFromSource ? ['--conditions=@stepwright/source', ...loader] : [];
 }
 
 export function packageVersion(): string {

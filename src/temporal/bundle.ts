@@ -8,7 +8,13 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import type { DataConverter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
-import { isFromSource, packageFile, packageVersion, programFile } from '../formats/own-files.js';
+import {
+  isFromSource,
+  packageFile,
+  packageVersion,
+  programFile,
+  programFlags,
+} from '../formats/own-files.js';
 import { defined } from '../graph/defined.js';
 import { StoreError } from '../runtime/runs/store/store-error.js';
 import { thrownText } from '../runtime/tools/exceptions.js';
@@ -103,10 +109,7 @@ async function bundledApart(
   const file = join(folder, 'interpreter.js');
   const url = JSON.stringify(pathToFileURL(programFile('temporal/index')).href);
   const script = `import { writeBundle } from ${url}; await writeBundle(...JSON.parse(process.argv[1]));`;
-  const own = isFromSource
-    ? ['--conditions=@stepwright/source', '--import', pathToFileURL(packageFile('scripts/register.mjs')).href]
-    : [];
-  const args = [...own, '--input-type=module', '--eval', script, JSON.stringify([file, options])];
+  const args = [...programFlags(), '--input-type=module', '--eval', script, JSON.stringify([file, options])];
   try {
     await promisify(execFile)(process.execPath, args, { signal });
     return { code: await readFile(file, 'utf8') };

@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
-import { isFromSource, packageFile, programFile } from '../../formats/own-files.js';
+import { programFile, programFlags } from '../../formats/own-files.js';
 import {
   CONDITIONS_READ,
   childConditions,
@@ -229,13 +228,11 @@ export interface LaunchOptions {
  */
 function launchChild({ root }: LaunchOptions, memoryMb: number): ChildProcess {
   const { flags, env } = childConditions(root);
-  // It loads the child where that is TypeScript, until the child has registered the loader of the author's modules.
-  const own = isFromSource ? ['--import', pathToFileURL(packageFile('scripts/register.mjs')).href] : [];
   return spawn(
     process.execPath,
     [
       ...flags,
-      ...own,
+      ...programFlags(),
       '--disable-warning=DEP0180',
       `--max-old-space-size=${heapLimitMb(memoryMb)}`,
       programFile(CHILD),

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { pathToFileURL } from 'node:url';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { nodesOf } from '../../graph/nodes.js';
 import type { SpecDocument } from '../dialects/dialects.js';
-import { isFromSource, packageFile, programFile } from '../own-files.js';
+import { programFile, programFlags } from '../own-files.js';
 import { pnpFlags } from '../plug-n-play.js';
 import { checkSpecs, type ParseOptions, type SpecWorkflows } from '../spec-files.js';
 import { SourceText } from '../text/located.js';
@@ -88,18 +87,10 @@ function readInChild(request: ChildRequest): Promise<ChildResponse> {
 }
 
 function launch(): ChildProcess {
-  const own = isFromSource
-    ? ['--conditions=@stepwright/source', '--import', pathToFileURL(packageFile('scripts/register.mjs')).href]
-    : [];
-  // Without the environment, which has secrets that the child does not need.
-  return spawn(
-    process.execPath,
-    [
-      ...pnpFlags(process.cwd()),
-      ...own,
-      `--max-old-space-size=${MEMORY_MB}`,
-      programFile('formats/untrusted/child'),
-    ],
-    { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
-  );
+  const flags = [...pnpFlags(process.cwd()), ...programFlags(), `--max-old-space-size=${MEMORY_MB}`];
+  return spawn(process.execPath, [...flags, programFile('formats/untrusted/child')], {
+    // Without the environment, which has secrets that the child does not need.
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
 }
