@@ -27,6 +27,12 @@ const MOCKING = [
   'test/codegen-back/internal-error.test.ts',
 ];
 
+/** Tests with a document. A worker that meets one ends, and its successor loads all modules again. */
+const DOCUMENTS = ['test/golden/graph/mermaid-parser.test.ts', 'test/golden/infer/mermaid-parser.test.ts'];
+
+/** Each has a process of its own. */
+const ISOLATED = [...COMPILERS, ...LOOPS, ...MOCKING, ...DOCUMENTS];
+
 /**
  * Of the nightly run alone: packages of other languages, examples that run elsewhere too, benchmarks that start servers,
  * pages that are followed step by step, and programs that are killed where other tests kill one.
@@ -83,6 +89,8 @@ export default defineConfig(({ mode }) => ({
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
   test: {
     exclude: ['**/node_modules/**', '**/fixtures/**'],
+    // A module is transformed once for all projects.
+    experimental: { fsModuleCache: true },
     // The classes of tests and examples are edited all the time.
     env: { STEPWRIGHT_SOURCE_CHECK: 'off' },
     setupFiles: ['test/property-seed.setup.ts'],
@@ -101,7 +109,7 @@ export default defineConfig(({ mode }) => ({
           name: 'product',
           include: mode === 'soak' ? properties() : ALL,
           exclude: [
-            ...[...COMPILERS, ...LOOPS, ...MOCKING, ...TEMPORAL],
+            ...[...ISOLATED, ...TEMPORAL],
             ...(mode === 'quick' ? SLOW : []),
             ...(mode === 'nightly' || mode === 'soak' ? [] : NIGHTLY),
           ],
@@ -112,17 +120,7 @@ export default defineConfig(({ mode }) => ({
       {
         extends: true,
         mode,
-        test: { name: 'loops', include: LOOPS },
-      },
-      {
-        extends: true,
-        mode,
-        test: { name: 'mocking', include: MOCKING },
-      },
-      {
-        extends: true,
-        mode,
-        test: { name: 'compilers', include: COMPILERS },
+        test: { name: 'isolated', include: mode === 'soak' ? LOOPS : ISOLATED },
       },
       {
         extends: true,
