@@ -9,9 +9,9 @@ import { defaultCapMs, type Node, type Retry } from '../graph/kinds/node.js';
 import { MAX_ATTEMPTS, MAX_EXPRESSION_DEPTH, MAX_RETRY_DELAY_MS } from '../graph/limits.js';
 import type { AskNode, BranchNode, ForeachNode } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
-import { expressionsOf } from '../graph/nodes.js';
 import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
 import type { WorkflowPlan } from '../plan/plan.js';
+import { usesIn } from '../plan/visibility.js';
 import type { ValueFault } from './environment.js';
 import { constantFaults, faultOf } from './inputs.js';
 import { viewOf } from './schema-view.js';
@@ -114,42 +114,22 @@ function checkRetry(
 }
 
 /** SW9016: expressions that are too deep for the evaluator, each once. */
-export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  const check = (expr: Expr, location: SourceLocation | undefined): void => {
+export function checkDepth(plan: WorkflowPlan): Diagnostic[] {
+  return usesIn(plan).flatMap(({ expr, source }) => {
     const deep = firstTooDeep(expr, 0);
-    if (deep === undefined) return;
-    diagnostics.push(diagnostic('SW9016', locationOfExpr(deep, location), { limit: MAX_EXPRESSION_DEPTH }));
-  };
-  for (const { node } of nodes)
-    for (const expr of expressionsOf(node)) check(expr, locationOfNode(node, graph));
-  for (const { value, container } of scopes) {
-    if (value === undefined) continue;
-    check(value, container === undefined ? graph.source : locationOfNode(container.node, graph));
-  }
-  return diagnostics;
+    if (deep === undefined) return [];
+    return diagnostic('SW9016', locationOfExpr(deep, source), { limit: MAX_EXPRESSION_DEPTH });
+  });
 }
 
 /** The outermost part below the depth limit of the evaluator, which bounds this recursion as well. */
 function firstTooDeep(expr: Expr, depth: number): Expr | undefined {
   if (depth >= MAX_EXPRESSION_DEPTH) return expr;
-  switch (expr.kind) {
-    case 'literal':
-    case 'ref':
-      return undefined;
-    case 'dict':
-      for (const entry of expr.entries) {
-        const deep = firstTooDeep('key' in entry ? entry.value : entry.spread, depth + 1);
-        if (deep !== undefined) return deep;
-      }
-      return undefined;
-    default:
-      for (const child of childrenOf(expr)) {
-        const deep = firstTooDeep(child.expr, depth + 1);
-        if (deep !== undefined) return deep;
-      }
-      return undefined;
+  for (const child of childrenOf(expr)) {
+    const deep = firstTooDeep(child.expr, depth + 1);
+    if (deep !== undefined) return deep;
   }
+  return undefined;
 }
 
 /** The largest number of values in a message. */

@@ -9,7 +9,7 @@ import { planOf } from '../plan/compile.js';
 import { cyclesIn, type Route, routesOf } from '../plan/edges.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { nodesBefore, reachabilityOf } from '../plan/reachability.js';
-import { visibilityOf } from '../plan/visibility.js';
+import { locationOfScope, visibilityOf } from '../plan/visibility.js';
 import type { CheckEnvironment } from './environment.js';
 
 /**
@@ -162,7 +162,7 @@ export function checkReachability(plan: WorkflowPlan, hasCycles: boolean): Diagn
       .filter((planned) => unselectable.has(planned))
       .map(({ node }) => diagnostic('SW4021', locationOfNode(node, graph), { step: node.id })),
     // Steps in a cycle cannot start either, which SW4006 reports.
-    ...(hasCycles ? [] : checkStart(scope, graph)),
+    ...(hasCycles ? [] : checkStart(scope)),
   ]);
 }
 
@@ -182,7 +182,7 @@ function reportUnreachable(
   );
 }
 
-function checkStart(scope: ScopePlan, graph: Graph): Diagnostic[] {
+function checkStart(scope: ScopePlan): Diagnostic[] {
   if (scope.nodes.length === 0) return [];
   const mayBegin = scope.nodes.some(({ node, after, needsSelection }) => {
     // An unknown step in `after` is SW3005.
@@ -190,8 +190,7 @@ function checkStart(scope: ScopePlan, graph: Graph): Diagnostic[] {
     return waitsInVain || (node.after.length === 0 && !needsSelection);
   });
   if (mayBegin) return [];
-  const location = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-  return [diagnostic('SW4020', location, { scope: describeScope(scope) })];
+  return [diagnostic('SW4020', locationOfScope(scope), { scope: describeScope(scope) })];
 }
 
 /** SW4027: workflows that run each other without a condition, and workflows nested too deeply. */

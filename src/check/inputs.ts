@@ -104,15 +104,11 @@ interface ConstantFault {
 }
 
 /** The constants in a value that the schema refuses in every run; a value of another type is left to the check of types. */
-export function constantFaults(value: Expr, schema: JsonSchema, valueFault: ValueFault): ConstantFault[] {
-  return partFaults(value, schema, [], valueFault);
-}
-
-function partFaults(
+export function constantFaults(
   at: Expr,
   schema: JsonSchema,
-  path: ConstantFault['path'],
   valueFault: ValueFault,
+  path: ConstantFault['path'] = [],
 ): ConstantFault[] {
   const place = schemaAt(schema, path);
   if (place === undefined) return [];
@@ -121,7 +117,8 @@ function partFaults(
     const problem = typeMatches(constant, place) ? faultOf(place, constant, valueFault) : undefined;
     return problem === undefined ? [] : [{ at, path, value: clip(jsonText(constant)), problem }];
   }
-  const inside = (part: Expr, key: string | number) => partFaults(part, schema, [...path, key], valueFault);
+  const inside = (part: Expr, key: string | number) =>
+    constantFaults(part, schema, valueFault, [...path, key]);
   if (at.kind === 'dict')
     return at.entries.flatMap((entry) => ('key' in entry ? inside(entry.value, entry.key) : []));
   if (at.kind !== 'list') return [];

@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { eachReference, unboundLocals } from '../graph/expression/traversal.js';
-import type { Expr, RefExpr } from '../graph/expression/tree.js';
+import type { RefExpr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { ForeachNode, Input } from '../graph/model.js';
 import { ERROR_FIELDS, isValidName, NAME_RULES, type NamedKind, nearestName } from '../graph/names.js';
@@ -9,7 +9,7 @@ import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import { armIdsOf, type PlannedNode, type WorkflowPlan } from '../plan/plan.js';
-import { type Reader, readersOf, visibilityOf } from '../plan/visibility.js';
+import { type Reader, readersOf, type Use, usesIn, visibilityOf } from '../plan/visibility.js';
 import { type CheckEnvironment, oncePerGraph } from './environment.js';
 
 /** What most steps have. */
@@ -20,13 +20,18 @@ const NONE: readonly Diagnostic[] = [];
  * SW4032 nested loops that bind the same name.
  */
 export function checkNames(plan: WorkflowPlan): Diagnostic[] {
-  const { graph } = plan;
-  const diagnostics: Diagnostic[] = [];
-  const named = `workflow \`${graph.name}\``;
-  if (isBlank(graph.name)) diagnostics.push(empty('the name of a workflow', graph.source));
-  else diagnostics.push(...nameFault('workflow', graph.name, graph.source));
-  if (isBlank(graph.description)) diagnostics.push(empty(`the description of ${named}`, graph.source));
-  return [...diagnostics, ...checkArguments(plan), ...checkFields(plan), ...checkSteps(plan)];
+  const { name, description, source } = plan.graph;
+  return [
+    ...(isBlank(name) ? [empty('the name of a workflow', source)] : nameFault('workflow', name, source)),
+    ...(isBlank(description) ? [empty(`the description of workflow \`${name}\``, source)] : []),
+    ...checkArguments(plan),
+    ...checkFields(plan),
+    ...plan.nodes.flatMap((each) => [
+      ...checkId(each, plan),
+      ...checkArms(each, plan),
+      ...checkLoop(each, plan),
+    ]),
+  ];
 }
 
 function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
@@ -59,13 +64,6 @@ function checkFields({ graph }: WorkflowPlan): Diagnostic[] {
     locations.set(name, location);
     return nameFault('step', name, location, 'state field');
   });
-}
-
-function checkSteps(plan: WorkflowPlan): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  for (const planned of plan.nodes)
-    diagnostics.push(...checkId(planned, plan), ...checkArms(planned, plan), ...checkLoop(planned, plan));
-  return diagnostics;
 }
 
 function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): readonly Diagnostic[] {
@@ -131,54 +129,36 @@ function nameFault(
  * fields, SW4033 state fields that a step does not list in `reads`.
  */
 export function checkReferences(plan: WorkflowPlan): Diagnostic[] {
-  const { graph } = plan;
   const diagnostics: Diagnostic[] = [];
-  for (const planned of plan.nodes) {
-    const { node, scope } = planned;
-    const reader = { scope, node: planned };
-    const fallback = fallbackValue(node);
-    const takesOver = planned.selectors.some((router) => isFallbackOf(node.id, router.node));
-    for (const expr of expressionsOf(node)) {
-      const use = { reader, source: locationOfNode(node, graph), knowsError: takesOver || expr === fallback };
-      checkExpression(plan, expr, use, diagnostics);
-    }
-  }
-  for (const scope of plan.scopes) {
-    if (scope.value === undefined) continue;
-    const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-    checkExpression(plan, scope.value, { reader: { scope }, source, knowsError: false }, diagnostics);
-  }
+  for (const use of usesIn(plan)) checkExpression(plan, use, diagnostics);
   return diagnostics;
 }
 
-/** Where an expression is evaluated. */
-interface Use {
-  readonly reader: Reader;
-  readonly source: SourceLocation | undefined;
-  readonly knowsError: boolean;
+/** Whether an expression is evaluated after a failure, which it may name. */
+function knowsError({ expr, reader: { node: planned } }: Use): boolean {
+  if (planned === undefined) return false;
+  const { node, selectors } = planned;
+  return expr === fallbackValue(node) || selectors.some((router) => isFallbackOf(node.id, router.node));
 }
 
 function isFallbackOf(id: string, { onError }: Node): boolean {
   return onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === id;
 }
 
-function checkExpression(plan: WorkflowPlan, expr: Expr, use: Use, diagnostics: Diagnostic[]): void {
+function checkExpression(plan: WorkflowPlan, use: Use, diagnostics: Diagnostic[]): void {
   let hasLocals = false;
-  eachReference(expr, (ref) => {
+  eachReference(use.expr, (ref) => {
     if (ref.root === 'local') hasLocals = true;
     else diagnostics.push(...checkReference(plan, ref, use));
   });
   if (!hasLocals) return;
-  for (const ref of unboundLocals(expr))
+  for (const ref of unboundLocals(use.expr))
     diagnostics.push(diagnostic('SW3001', locationOfExpr(ref, use.source), { name: String(ref.path[0]) }));
 }
 
-function checkReference(
-  plan: WorkflowPlan,
-  ref: RefExpr,
-  { reader, source, knowsError }: Use,
-): readonly Diagnostic[] {
+function checkReference(plan: WorkflowPlan, ref: RefExpr, use: Use): readonly Diagnostic[] {
   const { root } = ref;
+  const { reader, source } = use;
   const name = String(ref.path[0]);
   // Most references are right, and need no location.
   if (root === 'inputs' && plan.graph.inputs.some((input) => input.name === name)) return NONE;
@@ -210,7 +190,7 @@ function checkReference(
     }
     case 'error': {
       const step = (reader.node ?? reader.scope.container)?.node.id ?? 'output';
-      if (!knowsError) return [diagnostic('SW3012', location, { step })];
+      if (!knowsError(use)) return [diagnostic('SW3012', location, { step })];
       if (ERROR_FIELDS.includes(name)) return [];
       const suggestion = nearestName(name, ERROR_FIELDS);
       return [diagnostic('SW3001', location, { name: `error.${name}`, suggestion })];

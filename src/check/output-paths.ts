@@ -11,9 +11,9 @@ import {
 import type { CallExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
 import { CONTENT } from '../graph/kinds/calls.js';
 import { nearestName } from '../graph/names.js';
-import { expressionsOf } from '../graph/nodes.js';
-import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
+import { locationOfExpr, type SourceLocation } from '../graph/source-location.js';
 import type { WorkflowPlan } from '../plan/plan.js';
+import { usesIn } from '../plan/visibility.js';
 import { besidePath, isOptionalChain, isThere } from './narrowing.js';
 import type { JsonType } from './schema-view.js';
 import {
@@ -37,27 +37,18 @@ import type { NamesIn } from './values.js';
  * output of the step, or no value of the argument, can have. Items of loops and fields of the state are SW4005 as well.
  */
 export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
-  const { graph } = plan;
   const diagnostics: Diagnostic[] = [];
-  for (const planned of plan.nodes) {
-    const { node, scope } = planned;
-    const source = locationOfNode(node, graph);
-    for (const expr of expressionsOf(node)) {
-      // The node's own condition holds for its other expressions.
-      const names = namesIn(scope, expr === node.when ? undefined : planned);
-      const isQuestion =
-        expr === node.when || (node.kind === 'branch' && node.cases.some(({ when }) => when === expr));
-      checkPaths(expr, source, names, diagnostics);
-      const isShown = expr === node.guidance || expr === node.summary;
-      formFaults(expr, { source, names, isQuestion, isShown }, diagnostics);
-    }
-  }
-  for (const scope of plan.scopes) {
-    if (scope.value === undefined) continue;
-    const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-    const names = namesIn(scope);
-    checkPaths(scope.value, source, names, diagnostics);
-    formFaults(scope.value, { source, names, isQuestion: false, isShown: false }, diagnostics);
+  for (const { expr, reader, source } of usesIn(plan)) {
+    const { scope, node: planned } = reader;
+    const node = planned?.node;
+    const isCondition = expr === node?.when;
+    // The node's own condition holds for its other expressions.
+    const names = namesIn(scope, isCondition ? undefined : planned);
+    const isQuestion =
+      isCondition || (node?.kind === 'branch' && node.cases.some(({ when }) => when === expr));
+    checkPaths(expr, source, names, diagnostics);
+    const isShown = expr === node?.guidance || expr === node?.summary;
+    formFaults(expr, { source, names, isQuestion, isShown }, diagnostics);
   }
   return diagnostics;
 }

@@ -3,32 +3,21 @@ import { childrenOf, references, textsOf } from '../graph/expression/traversal.j
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Json } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
-import { expressionsOf, SETTLED_STATUSES, type SettledStatus } from '../graph/nodes.js';
-import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
+import { SETTLED_STATUSES, type SettledStatus } from '../graph/nodes.js';
+import { locationOfExpr } from '../graph/source-location.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { reachabilityOf } from '../plan/reachability.js';
-import { type Reader, visibilityOf } from '../plan/visibility.js';
+import { type Reader, type Use, usesIn, visibilityOf } from '../plan/visibility.js';
 
 /**
  * SW3019: comparisons of the status of a step with something that is none. SW3020: a status or a failure that a step
  * never has where it is read.
  */
 export function checkSettledNodes(plan: WorkflowPlan): Diagnostic[] {
-  const { graph } = plan;
-  const check = (expr: Expr, reader: Reader, source: SourceLocation | undefined): Diagnostic[] => {
-    if (!references(expr).some(({ ref }) => ref.root === 'nodes')) return [];
-    return [...statusFaults(expr, source), ...neverFaults(expr, { plan, reader, source })];
-  };
-  const ofNodes = plan.nodes.flatMap((planned) => {
-    const { node, scope } = planned;
-    const source = locationOfNode(node, graph);
-    return expressionsOf(node).flatMap((expr) => check(expr, { scope, node: planned }, source));
+  return usesIn(plan).flatMap((use) => {
+    if (!references(use.expr).some(({ ref }) => ref.root === 'nodes')) return [];
+    return [...statusFaults(use), ...neverFaults(use, plan)];
   });
-  const ofScopes = plan.scopes.flatMap((scope) => {
-    const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-    return scope.value === undefined ? [] : check(scope.value, { scope }, source);
-  });
-  return [...ofNodes, ...ofScopes];
 }
 
 /** A comparison of a status with values that are written out. */
@@ -37,7 +26,7 @@ interface StatusTest {
   readonly values: readonly { readonly value: Json; readonly at: Expr }[];
 }
 
-function statusFaults(expr: Expr, source: SourceLocation | undefined): Diagnostic[] {
+function statusFaults({ expr, source }: Use): Diagnostic[] {
   return testsIn(expr).flatMap(({ values }) =>
     values.flatMap(({ value, at }) => {
       if (isStatus(value)) return [];
@@ -55,13 +44,7 @@ function isStatus(value: Json): value is SettledStatus {
   return SETTLED_STATUSES.some((status) => status === value);
 }
 
-interface Reading {
-  readonly plan: WorkflowPlan;
-  readonly reader: Reader;
-  readonly source: SourceLocation | undefined;
-}
-
-function neverFaults(expr: Expr, { plan, reader, source }: Reading): Diagnostic[] {
+function neverFaults({ expr, reader, source }: Use, plan: WorkflowPlan): Diagnostic[] {
   const step = reader.node?.node.id ?? reader.scope.container?.node.id ?? plan.graph.name;
   const exclusionsOf = (ref: RefExpr): Exclusions | undefined => {
     const target = plan.byId.get(String(ref.path[0]));

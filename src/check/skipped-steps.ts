@@ -10,7 +10,7 @@ import { fallbackValue, valueExpressions } from '../graph/nodes.js';
 import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { followersOf, maySkipWithout, nodesBehind, reachabilityOf } from '../plan/reachability.js';
-import { type Reader, visibilityOf } from '../plan/visibility.js';
+import { locationOfScope, type Reader, visibilityOf } from '../plan/visibility.js';
 import { argumentsSchema } from './calls.js';
 import type { CheckEnvironment } from './environment.js';
 import { requiredKeys, viewOf } from './schema-view.js';
@@ -59,8 +59,8 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
     return check(needs, { scope: each.scope, node: each }, locationOfNode(each.node, graph));
   });
   const ofScopes = scopes.flatMap((scope) => {
-    const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-    return scope.value === undefined ? [] : check(requiredReferences(scope.value, false), { scope }, source);
+    if (scope.value === undefined) return [];
+    return check(requiredReferences(scope.value, false), { scope }, locationOfScope(scope));
   });
   return [...ofNodes, ...ofScopes];
 }

@@ -4,10 +4,11 @@ import { type DerivedKind, hasDerivedValue, kindOf } from '../graph/kinds/kinds.
 import type { Node } from '../graph/kinds/node.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
-import { expressionsOf, fallbackValue, isServerCall } from '../graph/nodes.js';
+import { fallbackValue, isServerCall } from '../graph/nodes.js';
 import { boundSchema } from '../graph/part-schema.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
+import { usesIn } from '../plan/visibility.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
 import { askedElsewhere, factsInScope } from './narrowing.js';
 import { type Locals, type Names, typeOf, where, without } from './type-of.js';
@@ -202,13 +203,7 @@ const FAILED_BRANCH = ofJson({ error: { code: '', message: '' } });
 export function mayHaveCompositeConditions(graph: Graph, registered: CheckEnvironment): boolean {
   const { main } = planOf(graph);
   const namesIn = namesOf(main, withTasks(registered, graph));
-  const ofNodes = main.nodes.some(({ node, scope }) =>
-    expressionsOf(node).some((expr) => mayTest(expr, namesIn(scope), new Map())),
-  );
-  return (
-    ofNodes ||
-    main.scopes.some((scope) => scope.value !== undefined && mayTest(scope.value, namesIn(scope), new Map()))
-  );
+  return usesIn(main).some(({ expr, reader }) => mayTest(expr, namesIn(reader.scope), new Map()));
 }
 
 /** Whether a part of an expression is tested for its truth, and may be a list or an object. */

@@ -2,13 +2,39 @@ import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Json } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
-import { compensationsOf, sideExpressions, valueExpressions } from '../graph/nodes.js';
+import { compensationsOf, expressionsOf, sideExpressions, valueExpressions } from '../graph/nodes.js';
+import { locationOfNode, type SourceLocation } from '../graph/source-location.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 
 /** The reader of a value: a node, or the value of a scope when its nodes have settled. */
 export interface Reader {
   readonly scope: ScopePlan;
   readonly node?: PlannedNode;
+}
+
+/** An expression of a workflow, with its reader and the location of what it is a part of. */
+export interface Use {
+  readonly expr: Expr;
+  readonly reader: Reader;
+  readonly source: SourceLocation | undefined;
+}
+
+/** The expressions of a workflow: those of its nodes, then the values of its scopes. */
+export function usesIn({ graph, nodes, scopes }: WorkflowPlan): readonly Use[] {
+  const ofNodes = nodes.flatMap((planned) => {
+    const reader = { scope: planned.scope, node: planned };
+    const source = locationOfNode(planned.node, graph);
+    return expressionsOf(planned.node).map((expr): Use => ({ expr, reader, source }));
+  });
+  const ofScopes = scopes.flatMap((scope): Use | readonly Use[] =>
+    scope.value === undefined ? [] : { expr: scope.value, reader: { scope }, source: locationOfScope(scope) },
+  );
+  return [...ofNodes, ...ofScopes];
+}
+
+/** The source location of the node with a scope as its body, or of the workflow. */
+export function locationOfScope({ container, workflow: { graph } }: ScopePlan): SourceLocation | undefined {
+  return container === undefined ? graph.source : locationOfNode(container.node, graph);
 }
 
 /** Whether a reader can read a node that it names, and if not, why. */
