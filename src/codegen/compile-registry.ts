@@ -58,7 +58,7 @@ import {
   type ToolSchemas,
 } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
-import { openSourceHost, type SourceHost } from './source/source-host.js';
+import { SourceHost } from './source/source-host.js';
 import type { LinkedSpecs, SpecFiles } from './spec-workflows.js';
 import type { IgnoreSyntax } from './syntax.js';
 import type { OutputFile } from './writer.js';
@@ -109,7 +109,7 @@ export async function compileRegistry(
   const { root, overlay, memo, inputs, limits, states } = run;
   const registryInputs = inputs && new Inputs(root, states);
   const resolution = registryInputs === undefined ? '' : resolutionOf(run, out, registryInputs);
-  const host = openSourceHost({
+  const host = new SourceHost({
     ...{ root, files, texts: run.texts },
     ...defined({ tsconfig, overlay, inputs: registryInputs }),
     ...(registryInputs === undefined ? {} : { memory: { memo, scope: out, resolution } }),

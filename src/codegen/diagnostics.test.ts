@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { applyIgnores, InternalError, workingOn } from './diagnostics.js';
-import { openSourceHost } from './source/source-host.js';
+import { SourceHost } from './source/source-host.js';
 import type { IgnoreSyntax } from './syntax.js';
 
 const at = (line: number, file = 'a.ts'): SourceLocation => ({ file, span: [line, 5, line, 9] });
@@ -57,7 +57,7 @@ describe('a comment that silences', () => {
 
 describe('the comments of a file', () => {
   const read = (text: string): readonly (readonly [text: string, first: number, last: number])[] =>
-    openSourceHost({ root: '/virtual', files: ['a.ts'], overlay: new Map([['a.ts', text]]) })
+    new SourceHost({ root: '/virtual', files: ['a.ts'], overlay: new Map([['a.ts', text]]) })
       .ignores()
       .map((each) => [each.text, ...each.lines]);
 

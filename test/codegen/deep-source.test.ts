@@ -6,7 +6,7 @@ import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/ast.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { MAX_EXPRESSION_DEPTH } from '../../src/graph/limits.js';
 import { parseGraph } from '../../src/graph/schema/parse-graph.js';
@@ -70,7 +70,7 @@ beforeAll(() => {
     root: path.join(FIXTURES, 'deep'),
     tsconfig: path.join(ROOT, 'test/codegen/tsconfig.fixtures.json'),
   };
-  const host = openSourceHost({ ...options, files, overlay });
+  const host = new SourceHost({ ...options, files, overlay });
   sources = new Map(host.sourceFiles().map((source) => [source.file, source]));
   expect(host.ignores()).toEqual([]);
 }, 120_000);
@@ -136,7 +136,7 @@ test('a file that is imported alone is reported too', () => {
   const overlay = new Map([['a.ts', "import { data } from './deep.js';\nexport const a = data;\n"]]);
   const deep = `export const data = ${forms.parentheses(10_000, "'a'")};\n`;
   const folder = path.join(FIXTURES, 'deep');
-  const host = openSourceHost({
+  const host = new SourceHost({
     root: folder,
     files: ['a.ts'],
     overlay: new Map([...overlay, ['deep.ts', deep]]),
@@ -156,7 +156,7 @@ test('a file on disk that the compiler cannot parse is reported too', () => {
       writeFileSync(path.join(folder, files[i] ?? ''), data);
     }
     writeFileSync(path.join(folder, 'fine.ts'), 'export const fine = 1;\n');
-    const host = openSourceHost({ root: folder, files: [...files, 'fine.ts'] });
+    const host = new SourceHost({ root: folder, files: [...files, 'fine.ts'] });
     const reported = host.sourceFiles().flatMap(({ file, faults }) => faults.map(() => file));
     const deep = FORMS.filter((form) => LEVELS[form] > 0).map((form) => dataFile(form, 10_000));
     expect(reported).toEqual(deep.sort());

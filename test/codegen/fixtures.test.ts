@@ -9,7 +9,7 @@ import { linkHints } from '../../src/codegen/link/handles.js';
 import { linkPrompts } from '../../src/codegen/link/inputs-and-state.js';
 import { link } from '../../src/codegen/link/link.js';
 import { WrittenSchemaReader } from '../../src/codegen/schemas/literal-classes.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
@@ -33,7 +33,7 @@ let byFile: ReadonlyMap<string, SourceFileSyntax>;
 beforeAll(() => {
   const files = fixtures.flatMap((fixture) => fixture.files);
   // One program for all cases, since opening a program is slow.
-  const host = openSourceHost({
+  const host = new SourceHost({
     root: FIXTURES,
     tsconfig: path.join(ROOT, 'tsconfig.json'),
     files: files.filter(({ isRead }) => isRead).map(({ file }) => file),

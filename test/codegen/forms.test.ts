@@ -5,7 +5,7 @@ import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
 import { schemaOfType } from '../../src/codegen/schemas/type-schema.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const FILE = 'test/codegen/forms/workflows.ts';
@@ -172,7 +172,7 @@ describe('fields that some forms of a value have', () => {
   beforeAll(() => {
     const text = sourceOf();
     const tsconfig = path.join(ROOT, 'test/codegen/tsconfig.fixtures.json');
-    const host = openSourceHost({ root: ROOT, tsconfig, files: [FILE], overlay: new Map([[FILE, text]]) });
+    const host = new SourceHost({ root: ROOT, tsconfig, files: [FILE], overlay: new Map([[FILE, text]]) });
     const declarations = extract(host.sourceFiles());
     const linked = link(declarations.value);
     // The assertion among the expressions is a warning.

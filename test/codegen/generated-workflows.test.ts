@@ -7,7 +7,7 @@ import { assemble } from '../../src/codegen/compile-registry.js';
 import { emitRegistry } from '../../src/codegen/emit/registry.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 import { registryChecksum } from '../../src/decorators/metadata.js';
 import { canonicalGraph, hashGraph } from '../../src/graph/canonical.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
@@ -60,7 +60,7 @@ const environment: CheckEnvironment = {
 function read(text: string) {
   const overlay = new Map([['generated.ts', text]]);
   const tsconfig = '../tsconfig.fixtures.json';
-  const host = openSourceHost({ root: FIXTURES, tsconfig, files: ['generated.ts'], overlay });
+  const host = new SourceHost({ root: FIXTURES, tsconfig, files: ['generated.ts'], overlay });
   const extracted = extract(host.sourceFiles());
   return { extracted, linked: link(extracted.value) };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
 import { FIXTURES } from './fixture.js';
 
@@ -18,7 +18,7 @@ export class Grows {
 /** Length of the graph of a workflow whose steps use the one before them twice. */
 function lengthOf(steps: readonly string[], last: string): number {
   const text = `${head}${steps.join('\n')}\n  output = done(this.${last});\n}\n`;
-  const host = openSourceHost({
+  const host = new SourceHost({
     root: FIXTURES,
     tsconfig: '../tsconfig.fixtures.json',
     files: ['grows.ts'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 import type { Span } from '../../src/graph/source-location.js';
 import { FIXTURES } from './fixture.js';
 
@@ -24,7 +24,7 @@ export class Places {
 
 function linked() {
   const overlay = new Map([['places.ts', text]]);
-  const host = openSourceHost({
+  const host = new SourceHost({
     root: FIXTURES,
     tsconfig: '../tsconfig.fixtures.json',
     files: ['places.ts'],

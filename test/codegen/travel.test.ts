@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { checkGraph } from '../../src/check/check-graph.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 import type { Node } from '../../src/graph/kinds/node.js';
 import { bodiesOf } from '../../src/graph/nodes.js';
 import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
@@ -81,7 +81,7 @@ describe('the workflows of the travel agency', () => {
   const files = readdirSync(path.join(ROOT, FOLDER), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => `${FOLDER}/${file.replaceAll(path.sep, '/')}`);
-  const host = openSourceHost({ root: ROOT, tsconfig: 'tsconfig.json', files: files.sort() });
+  const host = new SourceHost({ root: ROOT, tsconfig: 'tsconfig.json', files: files.sort() });
   const { value: declarations, diagnostics } = extract(host.sourceFiles());
   const linked = link(declarations);
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { openSourceHost, type SourceHostOptions } from '../../src/codegen/source/source-host.js';
+import { SourceHost, type SourceHostOptions } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { isNightly, nightlyTest } from '../nightly.js';
 import { FIXTURES, loadFixtures } from './fixture.js';
@@ -13,9 +13,7 @@ const TSCONFIG = path.join(ROOT, 'tsconfig.json');
 /** Reads sources by their texts, and by the compiler alone. */
 function expectSame(options: SourceHostOptions): void {
   const [byText, byCompiler] = [false, true].map((asksCompiler) =>
-    openSourceHost({ ...options, asksCompiler })
-      .sourceFiles()
-      .map(withoutSchemas),
+    new SourceHost({ ...options, asksCompiler }).sourceFiles().map(withoutSchemas),
   );
   expect(byText).toEqual(byCompiler);
 }

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { link } from '../../src/codegen/link/link.js';
-import { openSourceHost } from '../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../src/codegen/source/source-host.js';
 import type { Graph } from '../../src/graph/model.js';
 import { failing, runSpec, type SpecRun, specFile } from './spec-file.fixture.js';
 
@@ -17,7 +17,7 @@ const TOOLS = {
 
 function decorated(): Graph {
   const files = ['test/formats/decorated/book-flight.ts'];
-  const host = openSourceHost({ root: ROOT, tsconfig: 'tsconfig.json', files });
+  const host = new SourceHost({ root: ROOT, tsconfig: 'tsconfig.json', files });
   const { value } = extract(host.sourceFiles());
   const linked = link(value);
   // The first flight is asserted: there may be none.

@@ -6,7 +6,7 @@ import { PROPERTY_SEED } from '../../../test/property-seed.js';
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, Value } from '../../graph/json.js';
-import { openSourceHost } from '../source/source-host.js';
+import { SourceHost } from '../source/source-host.js';
 import { lowerExpression } from './expressions.js';
 import type { Binding } from './nodes.js';
 
@@ -176,7 +176,7 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
   const decorator = 'const D = () => (_target: object, _key: string) => {};';
   const members = sources.map((each, index) => `  @D() f${index} = ${each};`);
   const overlay = new Map([['generated.ts', `${decorator}\nexport class C {\n${members.join('\n')}\n}\n`]]);
-  const host = openSourceHost({ root: '/virtual', files: ['generated.ts'], overlay });
+  const host = new SourceHost({ root: '/virtual', files: ['generated.ts'], overlay });
   const [file] = host.sourceFiles();
   expect(file?.faults.map(({ message, place }) => [message, sources[place.span[0] - 3]])).toEqual([]);
   return (file?.classes[0]?.fields ?? []).map(({ initializer }, index) => {

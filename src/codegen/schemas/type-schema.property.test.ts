@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { openSourceHost } from '../source/source-host.js';
+import { SourceHost } from '../source/source-host.js';
 import { schemaOfType } from './type-schema.js';
 
 /** A type, a value it has, and one it has not; the latter is never null. */
@@ -74,7 +74,7 @@ test('a schema accepts the values of its type, and refuses others', { timeout: 1
         ({ type }, i) => `@D() export class C${i} { execute(_input: { value: ${type} }): void {} }`,
       );
       const source = `const D = () => (..._target: unknown[]): void => {};\n${text.join('\n')}`;
-      const host = openSourceHost({
+      const host = new SourceHost({
         root: '/virtual',
         files: ['a.ts'],
         overlay: new Map([['a.ts', source]]),

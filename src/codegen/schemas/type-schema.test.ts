@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../graph/json.js';
-import { openSourceHost } from '../source/source-host.js';
+import { SourceHost } from '../source/source-host.js';
 import type { SchemaSide } from './json-schema.js';
 import { schemaOfType, type TypeSchema } from './type-schema.js';
 
@@ -16,7 +16,7 @@ interface Executed {
 function schemasIn(texts: readonly string[], others: Readonly<Record<string, string>> = {}): Executed[] {
   const cases = texts.map((text, i) => [`case-${i}.ts`, `${DECORATOR}\n${text}`] as const);
   const overlay = new Map([...Object.entries(others), ...cases]);
-  const host = openSourceHost({
+  const host = new SourceHost({
     root: '/virtual',
     tsconfig: path.resolve('test/codegen/tsconfig.plain.json'),
     files: [...overlay.keys()],

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import type { ClassSyntax, TypeSyntax } from '../syntax.js';
 import { Compiler } from './program.js';
-import { openSourceHost, type SourceHost } from './source-host.js';
+import { SourceHost } from './source-host.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'source-host-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -16,7 +16,7 @@ const TSCONFIG = path.resolve('test/codegen/tsconfig.plain.json');
 /** Opens texts by path, without any file on disk. */
 function open(texts: Readonly<Record<string, string>>, files = Object.keys(texts)): SourceHost {
   const overlay = new Map(Object.entries(texts));
-  return openSourceHost({ root: '/virtual', tsconfig: TSCONFIG, files, overlay });
+  return new SourceHost({ root: '/virtual', tsconfig: TSCONFIG, files, overlay });
 }
 
 function classesOf(text: string): readonly ClassSyntax[] {
@@ -29,7 +29,7 @@ describe('files', () => {
   test('are read from disk, sorted, each once, by absolute or relative path', () => {
     writeFileSync(path.join(folder, 'b.ts'), 'export class B {}\n');
     writeFileSync(path.join(folder, 'a.ts'), 'export class A {}\n');
-    const host = openSourceHost({ root: folder, files: ['b.ts', path.join(folder, 'a.ts'), './b.ts'] });
+    const host = new SourceHost({ root: folder, files: ['b.ts', path.join(folder, 'a.ts'), './b.ts'] });
     expect(host.sourceFiles().map(({ file, classes }) => [file, classes.map(({ name }) => name)])).toEqual([
       ['a.ts', ['A']],
       ['b.ts', ['B']],
@@ -40,7 +40,7 @@ describe('files', () => {
   test('that the overlay holds are not read from disk', () => {
     writeFileSync(path.join(folder, 'c.ts'), 'export class OnDisk {}\n');
     const overlay = new Map([['c.ts', 'export class Unsaved {}\n']]);
-    const host = openSourceHost({ root: folder, files: ['c.ts'], overlay });
+    const host = new SourceHost({ root: folder, files: ['c.ts'], overlay });
     expect(host.sourceFiles()[0]?.classes[0]?.name).toBe('Unsaved');
     expect(host.readText('c.ts')).toBe('export class Unsaved {}\n');
   });
@@ -208,7 +208,7 @@ describe('functions', () => {
     ],
     ["import { randomUUID as f } from 'node:crypto';", 'its source is not part of the project'],
   ])('%s: %s', (text, why) => {
-    const host = openSourceHost({
+    const host = new SourceHost({
       root: path.resolve('.'),
       tsconfig: 'tsconfig.json',
       files: ['virtual.ts'],

@@ -51,31 +51,6 @@ interface FileReading {
   readonly isOfTexts?: true;
 }
 
-/** Source code as plain data. Only this folder of codegen uses the TypeScript compiler. */
-export interface SourceHost {
-  /**
-   * Sorted by path. Files with syntax errors are among them, with `faults`.
-   *
-   * @param typed - the files, by the paths of their places, for which the compiler is asked for the types that most
-   *   files do without. Default: all.
-   */
-  sourceFiles(typed?: ReadonlySet<string>): readonly SourceFileSyntax[];
-  /** The comments that silence diagnostics, by file and in written order. */
-  ignores(): readonly IgnoreSyntax[];
-  /** Whether each exported name has to say its type. */
-  readonly isIsolated: boolean;
-  /** How an import of the project's own files is written. */
-  importEnding(): ImportEnding;
-  /** Identifies what `sourceFiles` gave last for a file, by the path of its place; empty where nothing does. */
-  readingOf(file: string): string;
-  /** The classes of the project that a source exports, by the places of their names; with `export … from` as well. */
-  exportedClasses(file: string): readonly { readonly name: string; readonly place: SourceLocation }[];
-  /** The sources of the project that were read, as absolute paths. */
-  seen(): ReadonlySet<string>;
-  /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
-  readText(file: string): string | undefined;
-}
-
 const DEFAULT_OPTIONS: ts.CompilerOptions = {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.NodeNext,
@@ -84,17 +59,13 @@ const DEFAULT_OPTIONS: ts.CompilerOptions = {
   experimentalDecorators: true,
 };
 
-/**
- * Opens the sources of a project. Nothing is type-checked as a whole: types and symbols are asked for one by one.
- * @throws when `tsconfig` names a file that is not there.
- */
-export function openSourceHost(options: SourceHostOptions): SourceHost {
-  return new ProjectSources(options);
-}
-
 type ReadingKind = 'typed' | 'untyped';
 
-class ProjectSources implements SourceHost {
+/**
+ * The source code of a project as plain data. Only this folder of codegen uses the TypeScript compiler. Nothing is
+ * type-checked as a whole: types and symbols are asked for one by one.
+ */
+export class SourceHost {
   readonly #memory: SourceMemory;
   readonly #isRemembered: boolean;
   readonly #compilerOptions: ts.CompilerOptions;
@@ -111,6 +82,7 @@ class ProjectSources implements SourceHost {
   #latest: readonly FileReading[] | undefined;
   readonly #identities = new Map<string, string>();
 
+  /** @throws Error when `tsconfig` names a file that is not there. */
   constructor(host: SourceHostOptions) {
     const { files, tsconfig, overlay = new Map(), inputs, texts, memory, asksCompiler } = host;
     const root = path.resolve(host.root);
@@ -146,14 +118,17 @@ class ProjectSources implements SourceHost {
     }));
   }
 
+  /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
   readText(file: string): string | undefined {
     return this.#files.readText(file);
   }
 
+  /** Whether each exported name has to say its type. */
   get isIsolated(): boolean {
     return this.#compilerOptions.isolatedDeclarations === true;
   }
 
+  /** How an import of the project's own files is written. */
   importEnding(): ImportEnding {
     return commonEnding(
       this.#compilerOptions,
@@ -161,11 +136,13 @@ class ProjectSources implements SourceHost {
     );
   }
 
+  /** Identifies what `sourceFiles` gave last for a file, by the path of its place; empty where nothing does. */
   readingOf(file: string): string {
     return this.#identities.get(file) ?? '';
   }
 
-  exportedClasses(file: string): ReturnType<SourceHost['exportedClasses']> {
+  /** The classes of the project that a source exports, by the places of their names; with `export … from` as well. */
+  exportedClasses(file: string): readonly { readonly name: string; readonly place: SourceLocation }[] {
     return [...this.#names.exportsOf(this.#files.sourceOf(file))].flatMap(([name, target]) => {
       const classes = target.kind === 'declared' && !target.isTypeOnly ? target.declarations : [];
       return classes
@@ -174,15 +151,23 @@ class ProjectSources implements SourceHost {
     });
   }
 
+  /** The sources of the project that were read, as absolute paths. */
   seen(): ReadonlySet<string> {
     return this.#files.seen();
   }
 
+  /** The comments that silence diagnostics, by file and in written order. */
   ignores(): readonly IgnoreSyntax[] {
     const readings = this.#latest ?? this.#wanted.map((file) => this.#readingOf(file, 'untyped'));
     return readings.flatMap(({ ignores }) => ignores);
   }
 
+  /**
+   * Sorted by path. Files with syntax errors are among them, with `faults`.
+   *
+   * @param typed - the files, by the paths of their places, for which the compiler is asked for the types that most
+   *   files do without. Default: all.
+   */
   sourceFiles(typed?: ReadonlySet<string>): readonly SourceFileSyntax[] {
     const kindOf = (file: string): ReadingKind => ((typed?.has(file) ?? true) ? 'typed' : 'untyped');
     // A file is read together with its links, before the links of all files are known.

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { extract } from '../../../src/codegen/extract/extract.js';
 import { link } from '../../../src/codegen/link/link.js';
-import { openSourceHost } from '../../../src/codegen/source/source-host.js';
+import { SourceHost } from '../../../src/codegen/source/source-host.js';
 import { parseWorkflows } from '../../../src/formats/index.js';
 import { canonicalGraph } from '../../../src/graph/canonical.js';
 import type { Node } from '../../../src/graph/kinds/node.js';
@@ -14,7 +14,7 @@ const ROOT = path.resolve(import.meta.dirname, '../../..');
 
 function decorated(): Graph {
   const files = ['test/formats/durable/planning.twin.ts'];
-  const host = openSourceHost({ root: ROOT, tsconfig: 'tsconfig.json', files });
+  const host = new SourceHost({ root: ROOT, tsconfig: 'tsconfig.json', files });
   const linked = link(extract(host.sourceFiles()).value);
   expect(linked.diagnostics).toEqual([]);
   const graphs = new Map(linked.value.map(({ graph }) => [graph.name, graph]));
