@@ -120,11 +120,11 @@ function bestOf(candidates: readonly Scored[], score: Score): number {
   return Math.max(0, ...candidates.map((each) => score(each) + NAMED * score({ name: each.name })));
 }
 
-type Score = (text: Pick<ToolDescription, 'name' | 'description'>) => number;
+type Score = (text: Scored) => number;
 
 /** Scores texts by the words of the goal that they have. Words that are in no text do not count. */
-function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'description'>[]): Score {
-  const wordsIn = ({ name, description = '' }: Pick<ToolDescription, 'name' | 'description'>) =>
+function scorer(goal: string, texts: readonly Scored[]): Score {
+  const wordsIn = ({ name, description = '' }: Scored) =>
     // The box of hints names other tools.
     rootsOf(`${name} ${describeTool(description, undefined)}`);
   const documents = texts.map(wordsIn);
@@ -144,7 +144,7 @@ function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'de
 }
 
 /** A goal whose two words are one where a text writes them so: `check out` and `checkout`. */
-function joinedWords(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'description'>[]): string {
+function joinedWords(goal: string, texts: readonly Scored[]): string {
   const roots = new Set(
     texts.flatMap(({ name, description = '' }) => [...rootsOf(`${name} ${description}`)]),
   );

@@ -1,3 +1,5 @@
+import { append } from '../graph/maps.js';
+
 /** A directed edge between two items by their names. */
 export interface Arc {
   readonly from: string;
@@ -97,10 +99,6 @@ function successorsOf(arcs: readonly Arc[]): Map<string, string[]> {
 /** The items of each key, in their order. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
+  for (const item of items) append(groups, keyOf(item), item);
   return groups;
 }

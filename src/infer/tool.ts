@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../graph/json.js';
 import { clipText, singleLine } from '../graph/printable-text.js';
 
@@ -78,7 +79,7 @@ export function hintsFrom({
 }: JsonObject): PlanningHints {
   const texts = (list: Json | undefined) =>
     Array.isArray(list) ? list.filter((each): each is string => typeof each === 'string') : undefined;
-  const all = {
+  return defined({
     category: typeof category === 'string' ? category : undefined,
     next: texts(next),
     requires: texts(requires),
@@ -86,8 +87,7 @@ export function hintsFrom({
     outputs: texts(outputs),
     hint: typeof hint === 'string' ? hint : undefined,
     examples: Array.isArray(examples) ? examples : undefined,
-  };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  });
 }
 
 /** The longest box, in UTF-16 code units. */

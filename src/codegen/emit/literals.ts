@@ -158,7 +158,7 @@ function printLines(text: string, indent: number): string {
 }
 
 /** `__proto__: x` would set the prototype; in brackets it is a property like any other. */
-function printKey(key: string): string {
+export function printKey(key: string): string {
   if (key === '__proto__') return "['__proto__']";
   return /^[A-Za-z_$][\w$]*$/.test(key) ? key : printString(key);
 }

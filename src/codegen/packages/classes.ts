@@ -58,7 +58,7 @@ export function withPackages(declared: Phase<Declarations>, surroundings: Surrou
     // An import that does not resolve is not a fault of the manifest where that does not list it either.
     if (symbol === undefined && !('manifest' in match)) continue;
     if ('report' in match) faults.set(importKey(imported), match.report);
-    else if (symbol === undefined) faults.set(importKey(imported), notExported(imported, match.manifest));
+    else if (symbol === undefined) faults.set(importKey(imported), unusable(imported, match.manifest, true));
     else {
       const key = formatLocation(symbol.place);
       const { tool, resource } = match;
@@ -207,7 +207,7 @@ class Packages {
       );
     };
     const [tool, resource] = [listed(manifest.tools), listed(manifest.resources)];
-    if (tool === undefined && resource === undefined) return { report: notListed(imported, manifest) };
+    if (tool === undefined && resource === undefined) return { report: unusable(imported, manifest, false) };
     return { manifest, ...(tool && { tool }), ...(resource && { resource }) };
   }
 
@@ -308,18 +308,13 @@ function withoutManifest({ name: className, specifier }: PackageImport, from: st
   return (at) => diagnostic('SW6030', at, { className, specifier, package: from });
 }
 
-function notListed(
+/** @param isListed whether the manifest has it: then its module does not export it. */
+function unusable(
   { name: className, specifier }: PackageImport,
   { package: from }: PackageManifest,
+  isListed: boolean,
 ): PackageFault {
-  return (at) => diagnostic('SW6034', at, { className, specifier, package: from.name, isListed: false });
-}
-
-function notExported(
-  { name: className, specifier }: PackageImport,
-  { package: from }: PackageManifest,
-): PackageFault {
-  return (at) => diagnostic('SW6034', at, { className, specifier, package: from.name, isListed: true });
+  return (at) => diagnostic('SW6034', at, { className, specifier, package: from.name, isListed });
 }
 
 function handleOf(

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
@@ -30,7 +29,7 @@ import {
   type UnreadReason,
 } from './import-modules.js';
 import { classKey, isResource, type ReadDeclaration, readLiteralClasses } from './literal-classes.js';
-import type { LoaderSettings } from './loader/compile.js';
+import { type LoaderSettings, manifestOf } from './loader/compile.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
 import { needsTypes, notRead, type ToolReading, toolReading } from './tool-reading.js';
 
@@ -367,11 +366,8 @@ function decode(bytes: Uint8Array): string | undefined {
  * @param out - the registry's path relative to the root.
  */
 export function packageRootOf(root: string, out: string): string {
-  const start = dirname(resolve(root, out));
-  for (let folder = start; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, 'package.json'))) return folder;
-    if (dirname(folder) === folder) return start;
-  }
+  const file = resolve(root, out);
+  return dirname(manifestOf(file) ?? file);
 }
 
 const unreadable = (why: string): ContentReading => ({ kind: 'unreadable', why });

@@ -224,7 +224,9 @@ function callSyntax(
   }
   const args = node.arguments.map(
     (arg): ExpressionSyntax =>
-      ts.isSpreadElement(arg) ? spreadArgument(placeOf(context, arg)) : readExpression(context, arg),
+      ts.isSpreadElement(arg)
+        ? { kind: 'unsupported', place: placeOf(context, arg), ...argumentFaults.spread }
+        : readExpression(context, arg),
   );
   const called = { kind: 'call', place, callee: readExpression(context, node.expression), args } as const;
   const type = isTypedAsk(node) ? { type: typeOfExpression(context, node) } : {};
@@ -282,8 +284,8 @@ function readParameter(
   { name, initializer, dotDotDotToken }: ts.ParameterDeclaration,
 ): ArrowParameter {
   const base = { name: name.getText(), place: placeOf(context, name) };
-  if (dotDotDotToken !== undefined) return { ...base, ...parameterFaults.rest };
-  if (initializer !== undefined) return { ...base, ...parameterFaults.initializer };
+  if (dotDotDotToken !== undefined) return { ...base, ...argumentFaults.rest };
+  if (initializer !== undefined) return { ...base, ...argumentFaults.initializer };
   if (ts.isIdentifier(name)) return base;
   const pattern = readPattern(context, name);
   return 'unsupported' in pattern ? { ...base, ...pattern } : { ...base, name: PATTERN, pattern };
@@ -363,23 +365,15 @@ const unsupported: ReadonlyMap<ts.SyntaxKind, Unsupported> = new Map([
   [ts.SyntaxKind.JsxFragment, { unsupported: 'JSX' }],
 ]);
 
-/** Parameters that are neither a plain name nor a pattern. */
-const parameterFaults = {
+/** Arguments, and parameters that are neither a plain name nor a pattern. */
+const argumentFaults = {
+  spread: { unsupported: 'a spread argument', instead: 'write the arguments one by one' },
   rest: { unsupported: 'a rest parameter', instead: 'name the parameters one by one' },
   initializer: {
     unsupported: 'a default of a parameter',
     instead: 'write `item ?? …` where it is used',
   },
 } as const satisfies Record<string, Unsupported>;
-
-function spreadArgument(place: SourceLocation): ExpressionSyntax {
-  return {
-    kind: 'unsupported',
-    place,
-    unsupported: 'a spread argument',
-    instead: 'write the arguments one by one',
-  };
-}
 
 /** The names that a parameter is destructured into, in written order, or why it cannot be. */
 function readPattern(context: HostContext, pattern: ts.BindingPattern): readonly PatternName[] | Unsupported {

@@ -319,15 +319,11 @@ function verbCalledIn(context: HostContext, start: ts.Node): VerbCall | undefine
   const visited = new Set<ts.Node>([start]);
   // The set grows while it is walked.
   for (const written of visited) {
-    const { verb, functions } = callsIn(context, written);
+    const { verb, functions } = getOrInsert(context.known.calls, written, () => readCalls(context, written));
     if (verb !== undefined) return verb;
     for (const each of functions) visited.add(each);
   }
   return undefined;
-}
-
-function callsIn(context: HostContext, written: ts.Node): Calls {
-  return getOrInsert(context.known.calls, written, () => readCalls(context, written));
 }
 
 function readCalls(context: HostContext, written: ts.Node): Calls {
@@ -338,7 +334,7 @@ function readCalls(context: HostContext, written: ts.Node): Calls {
     if (ts.isClassLike(node)) continue;
     if (ts.isCallExpression(node) || ts.isTaggedTemplateExpression(node)) {
       const callee = ts.isCallExpression(node) ? node.expression : node.tag;
-      const called = calledBy(context, callee);
+      const called = resolveCallee(context, callee);
       if (typeof called === 'string') {
         return { verb: { name: called, place: placeOf(context, callee) }, functions };
       }
@@ -349,16 +345,14 @@ function readCalls(context: HostContext, written: ts.Node): Calls {
   return { functions };
 }
 
-/** The name of a verb, or the declaration of a function of the project. */
-function calledBy(context: HostContext, callee: ts.Expression): string | ts.Node | undefined {
-  return resolveCallee(context, callee, new Set());
-}
-
-/** Follows constants that alias a verb or a function: `const invoke = sw.call`, `const { call } = sw`. */
+/**
+ * The name of a verb, or the declaration of a function of the project. Follows constants that alias one: `const invoke =
+ * sw.call`, `const { call } = sw`.
+ */
 function resolveCallee(
   context: HostContext,
   callee: ts.Node,
-  visited: Set<ts.Node>,
+  visited = new Set<ts.Node>(),
 ): string | ts.Node | undefined {
   if (visited.has(callee)) return undefined;
   visited.add(callee);

@@ -12,7 +12,14 @@ import {
 import { boundSchema } from '../../graph/part-schema.js';
 import type { UpstreamTool } from '../../runtime/upstream/port.js';
 import { type NamedTool, nameTools, type UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
-import { Identifier, type Literal, type LiteralObject, printLiteral, printString } from '../emit/literals.js';
+import {
+  Identifier,
+  type Literal,
+  type LiteralObject,
+  printKey,
+  printLiteral,
+  printString,
+} from '../emit/literals.js';
 import { objectRoot } from '../schemas/json-schema.js';
 
 export interface ClassesRequest {
@@ -256,9 +263,14 @@ class TypePrinter {
     const names = Array.isArray(required) ? required : [];
     const pad = ' '.repeat(indent + 2);
     const lines = entries.flatMap(([name, member]) => {
-      const sign = names.includes(name) && !hasDefault(member) ? '' : '?';
+      const { description, default: fallback } = isJsonObject(member) ? member : {};
+      const sign = names.includes(name) && fallback === undefined ? '' : '?';
       const type = this.print(member, indent + 2, followed);
-      return [...docLines(member, pad), `${pad}readonly ${propertyName(name)}${sign}: ${type};`];
+      const comment = docComment(description);
+      return [
+        ...(comment === undefined ? [] : [`${pad}${comment}`]),
+        `${pad}readonly ${printKey(name)}${sign}: ${type};`,
+      ];
     });
     return `{\n${lines.join('\n')}\n${' '.repeat(indent)}}`;
   }
@@ -269,18 +281,6 @@ export function docComment(text: Json | undefined): string | undefined {
   if (typeof text !== 'string') return undefined;
   const line = text.replaceAll(/\s+/g, ' ').replaceAll('*/', '*\\/').trim();
   return line === '' ? undefined : `/** ${line} */`;
-}
-
-function docLines(schema: Json, pad: string): readonly string[] {
-  const comment = isJsonObject(schema) ? docComment(schema.description) : undefined;
-  return comment === undefined ? [] : [`${pad}${comment}`];
-}
-
-const hasDefault = (schema: Json): boolean => isJsonObject(schema) && schema.default !== undefined;
-
-/** The name as a property is declared: in quotes where it has to be. */
-export function propertyName(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : printString(name);
 }
 
 function literal(value: Json): string {

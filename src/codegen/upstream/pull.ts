@@ -10,8 +10,9 @@ import {
   snapshotText,
   type UpstreamSnapshot,
 } from '../../runtime/upstream/snapshot.js';
+import { printKey } from '../emit/literals.js';
 import { type OutputFile, type WrittenOutputs, writeOutputs } from '../writer.js';
-import { classesHeader, classesText, propertyName, usableTools } from './classes.js';
+import { classesHeader, classesText, usableTools } from './classes.js';
 
 /** What a server listed, to be recorded. */
 export interface PullRequest {
@@ -107,5 +108,5 @@ export function doublesText({ server, snapshot, classes }: DoublesRequest): stri
 
 /** The name that the server gives a tool, or the class for one that every object has, such as `toString`. */
 function keyOf({ tool, className }: NamedTool): string {
-  return tool.name in Object.prototype ? className : propertyName(tool.name);
+  return tool.name in Object.prototype ? className : printKey(tool.name);
 }
