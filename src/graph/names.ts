@@ -198,6 +198,13 @@ function at(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
+/** A name, or else the first of `name2`, `name3`, … that is not used. */
+export function freeName(name: string, isUsed: (name: string) => boolean, separator = ''): string {
+  let free = name;
+  for (let count = 2; isUsed(free); count += 1) free = `${name}${separator}${count}`;
+  return free;
+}
+
 /** Compares by UTF-16 code units: the result does not depend on the locale. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonSchema } from '../graph/json.js';
+import { freeName } from '../graph/names.js';
 import { singleLine } from '../graph/printable-text.js';
 import { type Edge, ENOUGH } from './evidence.js';
 import { type Parameter, parametersOf } from './fields.js';
@@ -192,8 +193,7 @@ class Ids {
   }
 
   #free(id: string): string {
-    let free = id;
-    for (let count = 2; this.#usedIds.has(free) || WORDS.has(free); count += 1) free = `${id}_${count}`;
+    const free = freeName(id, (each) => this.#usedIds.has(each) || WORDS.has(each), '_');
     this.#usedIds.add(free);
     return free;
   }

@@ -7,8 +7,8 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 136_355,
-  files: 586,
+  lines: 136_189,
+  files: 585,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
   small: 22,

@@ -11,7 +11,7 @@ import { canonicalJson } from '../../graph/canonical.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import { append } from '../../graph/maps.js';
 import type { Domain, Graph } from '../../graph/model.js';
-import { compareText } from '../../graph/names.js';
+import { compareText, freeName } from '../../graph/names.js';
 import type { ClassHandle, FunctionHandle } from '../declarations.js';
 import type { ImportEnding } from '../syntax.js';
 import {
@@ -485,7 +485,7 @@ export function importExports(
   }
   const sorted = [...identified].sort(([a], [b]) => compareText(a, b));
   for (const [identity, handle] of sorted) {
-    const name = freeName(handle.className, used);
+    const name = freeName(handle.className || 'Anonymous', (each) => used.has(each));
     used.add(name);
     names.set(identity, name);
     const specifier = handle.package?.specifier ?? moduleSpecifier(handle.file, out, ending);
@@ -509,13 +509,6 @@ const identityOf = (handle: ExportHandle): string => `${handle.file}#${exportNam
 function exportNameOf({ exportName, className, file }: ExportHandle): string {
   if (exportName === undefined) throw new Error(`${className} of ${file} is not exported`);
   return exportName;
-}
-
-function freeName(className: string, used: ReadonlySet<string>): string {
-  const base = className === '' ? 'Anonymous' : className;
-  let name = base;
-  for (let i = 2; used.has(name); i += 1) name = `${base}${i}`;
-  return name;
 }
 
 function importMember(exportName: string, name: string): string {

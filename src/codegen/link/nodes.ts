@@ -5,6 +5,7 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, OnError, Retry, Scope } from '../../graph/kinds/node.js';
 import { retryFromAttempts } from '../../graph/kinds/node.js';
 import type { ErrorStrategy } from '../../graph/model.js';
+import { freeName } from '../../graph/names.js';
 import { bodiesOf, expressionsOf, withBodies } from '../../graph/nodes.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ExpressionSyntax } from '../syntax.js';
@@ -269,8 +270,7 @@ export class NodeIds {
 
   /** The id, or the first of `id-2`, `id-3`, … that no other node has; from now on it is taken. */
   next(base: string): string {
-    let id = base;
-    for (let count = 2; this.#taken.has(id); count++) id = `${base}-${count}`;
+    const id = freeName(base, (each) => this.#taken.has(each), '-');
     this.#taken.add(id);
     return id;
   }

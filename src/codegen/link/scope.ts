@@ -3,7 +3,7 @@ import { defined } from '../../graph/defined.js';
 import { diagnostic, type Report } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
-import { nearestName } from '../../graph/names.js';
+import { freeName, nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { fieldNames, type StepDeclaration, type WorkflowDeclaration } from '../declarations.js';
 import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';
@@ -220,9 +220,7 @@ function freeLocal(name: string, locals: ExpressionScope['locals']): string {
     if (local.kind !== 'value' || key === name) continue;
     for (const { ref } of references(local.expr)) if (ref.root === 'local') used.add(ref.path[0]);
   }
-  let free = name;
-  for (let count = 2; used.has(free); count++) free = `${name}${count}`;
-  return free;
+  return freeName(name, (each) => used.has(each));
 }
 
 /**

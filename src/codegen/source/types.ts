@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import { compareText } from '../../graph/names.js';
+import { compareText, freeName } from '../../graph/names.js';
 import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import { unresolvedIn } from './imports.js';
@@ -159,7 +159,7 @@ function lowerNamed(
 ): TypeSyntax {
   const cached = lowering.named.get(type);
   if (cached !== undefined) {
-    cached.name ??= freeName(lowering.names, type);
+    cached.name ??= nameFor(lowering.names, type);
     return { kind: 'ref', name: cached.name };
   }
   const entry: { name?: string } = {};
@@ -171,10 +171,9 @@ function lowerNamed(
   return lowered;
 }
 
-function freeName(names: Set<string>, type: ts.Type): string {
-  const base = (type.aliasSymbol ?? type.symbol).name.replace(/[^\w$]/g, '') || 'Type';
-  let name = base;
-  for (let i = 2; names.has(name); i += 1) name = `${base}${i}`;
+function nameFor(names: Set<string>, type: ts.Type): string {
+  const ownName = (type.aliasSymbol ?? type.symbol).name.replace(/[^\w$]/g, '') || 'Type';
+  const name = freeName(ownName, (each) => names.has(each));
   names.add(name);
   return name;
 }

@@ -4,6 +4,7 @@ import type { Expr, LiteralExpr } from '../../../graph/expression/tree.js';
 import type { Scope } from '../../../graph/kinds/node.js';
 import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
 import type { Arm, BranchCase, ForeachNode, GotoNode, ParallelNode } from '../../../graph/model.js';
+import { freeName } from '../../../graph/names.js';
 import type { SourceLocation } from '../../../graph/source-location.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import { type CallSyntax, neverGives, onlySide, symbolOf, unwrap, uses } from '../../verbs.js';
@@ -251,10 +252,10 @@ function readLoop(linker: Linker, syntax: ExpressionSyntax): Loop | undefined {
   if (arrow === undefined) return undefined;
   const [first = PATTERN, index, results] = arrow.names;
   const item = first === PATTERN ? 'item' : first;
-  const as = freeName(item, linker.scope.loopNames ?? []);
-  const indexAs = index && freeName(index, [...(linker.scope.loopNames ?? []), as]);
+  const as = loopName(item, linker.scope.loopNames ?? []);
+  const indexAs = index && loopName(index, [...(linker.scope.loopNames ?? []), as]);
   const names = indexAs === undefined ? [as] : [as, indexAs];
-  const resultsAs = results && freeName(results, [...(linker.scope.loopNames ?? []), ...names]);
+  const resultsAs = results && loopName(results, [...(linker.scope.loopNames ?? []), ...names]);
   const locals = linker.withLocals(
     arrow,
     { kind: 'value', expr: { kind: 'ref', root: 'item', path: [as] } },
@@ -279,11 +280,8 @@ function calling(callee: ExpressionSyntax): ExpressionSyntax {
 }
 
 /** Nested loops that use one name in the source have distinct names in the graph. */
-function freeName(name: string, used: readonly string[]): string {
-  const base = name === '__proto__' ? 'item' : name;
-  let free = base;
-  for (let count = 2; used.includes(free); count++) free = `${base}${count}`;
-  return free;
+function loopName(name: string, used: readonly string[]): string {
+  return freeName(name === '__proto__' ? 'item' : name, (each) => used.includes(each));
 }
 
 /** `goto(this.step, { max })`: goes back to the first node of an earlier step. */
