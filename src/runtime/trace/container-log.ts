@@ -3,15 +3,15 @@ import type { Json } from '../../graph/json.js';
 import { getOrInsert } from '../../graph/maps.js';
 import type { BranchNode } from '../../graph/model.js';
 import { stopsAtFailure } from '../../graph/nodes.js';
-import { counted, jsonText, oneLine } from '../../graph/printable-text.js';
+import { counted, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import { inputOf, itemsOf } from '../engine/read.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { UndoLog } from './leaf-logs.js';
-import { type BlockMeta, ITEMS_IN_FULL, limited, type PromptMessage, sized, textBlock } from './messages.js';
-import { cutNote, names, printExpression, shortJson, stepFailed, stop, summaryText } from './sentences.js';
+import { type BlockMeta, ITEMS_IN_FULL, type PromptMessage, textBlock } from './messages.js';
+import { names, printExpression, shortJson, stepFailed, stop } from './sentences.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
 
 /** What a list of steps has to say: the top of the workflow, an arm, a branch, an item. In the order in which steps end. */
@@ -31,7 +31,7 @@ export class PartLog {
 
   /** What the step has to say, from its first fact on. */
   step(id: string, create: () => StepLog): StepLog {
-    return getOrInsert(this.#open, id, () => create());
+    return getOrInsert(this.#open, id, create);
   }
 
   /** The step that has started and is not over. */
@@ -109,6 +109,21 @@ export abstract class ContainerLog extends StepLog {
       'stepwright/step': this.instance.key,
       ...meta,
     });
+  }
+
+  /** How a part ended that did not succeed. */
+  protected ending(
+    name: string,
+    part: 'group' | 'item',
+    outcome: Outcome | undefined,
+    about: Partial<BlockMeta>,
+    note = '',
+  ): PromptMessage[] {
+    if (outcome?.status === 'cancelled') return [this.message(part, `${name} was cancelled.`, about)];
+    if (outcome?.status !== 'failed') return [];
+    const { code, message } = outcome.failure;
+    const text = this.secrets.text(`${name} failed: ${stop(oneLine(message))}${note}`);
+    return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
   }
 
   protected override attemptFailed(): void {
@@ -210,27 +225,19 @@ export class WorkflowLog extends SingleLog {
       return;
     }
     const shown = this.secrets.handedTo(input, this.instance);
-    const { text, size } = limited(jsonText(shown, 2));
-    this.say('assistant', 'group', `${sentence} with:\n${text}${cutNote('input', size)}`, sized(size));
+    this.sayValue('assistant', 'group', shown, `${sentence} with:`, 'input');
   }
 
   protected override succeeded({ summary, value }: FactOf<'nodeSucceeded'>): void {
     this.closeParts();
     const { node } = this;
     if (node.kind !== 'workflow') return;
-    if (summary !== undefined) {
-      const { text, size } = limited(jsonText(this.secrets.text(summary)));
-      this.say('user', 'result', summaryText(text, size), { 'stepwright/summary': true, ...sized(size) });
-    } else if (value === undefined || value === null) {
-      this.say('user', 'result', `Workflow '${node.workflow}' (step '${node.id}') is done.`);
-    } else {
-      const { text, size } = limited(jsonText(this.secrets.output(value, this.instance), 2));
-      this.say(
-        'user',
-        'result',
-        `Result of workflow '${node.workflow}' (step '${node.id}'):\n${text}${cutNote('result', size)}`,
-        sized(size),
-      );
+    const what = `'${node.workflow}' (step '${node.id}')`;
+    if (summary !== undefined) this.saySummary(this.secrets.text(summary));
+    else if (value === undefined || value === null) this.say('user', 'result', `Workflow ${what} is done.`);
+    else {
+      const shown = this.secrets.output(value, this.instance);
+      this.sayValue('user', 'result', shown, `Result of workflow ${what}:`, 'result');
     }
   }
 }
@@ -314,19 +321,8 @@ export class ParallelLog extends ContainerLog {
     return [
       ...(isSilent ? [] : [this.message('group', head, about)]),
       ...said,
-      ...this.#ending(arm, outcome, about),
+      ...this.ending(`Branch '${arm}' of '${id}'`, 'group', outcome, about),
     ];
-  }
-
-  #ending(arm: string, outcome: Outcome | undefined, about: Partial<BlockMeta>): PromptMessage[] {
-    const { id } = this.node;
-    if (outcome?.status === 'cancelled') {
-      return [this.message('group', `Branch '${arm}' of '${id}' was cancelled.`, about)];
-    }
-    if (outcome?.status !== 'failed') return [];
-    const { code, message } = outcome.failure;
-    const text = this.secrets.text(`Branch '${arm}' of '${id}' failed: ${stop(oneLine(message))}`);
-    return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
   }
 
   #branches(): string[] {
@@ -376,8 +372,7 @@ export class ForeachLog extends ContainerLog {
     const values = Array.from({ length: count }, (_, index) => this.#values.get(index) ?? null);
     this.closeParts();
     if (summary !== undefined) {
-      const { text, size } = limited(jsonText(this.secrets.text(summary)));
-      this.say('user', 'result', summaryText(text, size), { 'stepwright/summary': true, ...sized(size) });
+      this.saySummary(this.secrets.text(summary));
       return;
     }
     if (this.node.kind === 'foreach' && this.node.body.value === undefined) {
@@ -388,13 +383,8 @@ export class ForeachLog extends ContainerLog {
       );
       return;
     }
-    const { text, size } = limited(jsonText(this.secrets.output(values, this.instance), 2));
-    this.say(
-      'user',
-      'result',
-      `Result of '${id}' (${counted(count, 'item')}):\n${text}${cutNote('result', size)}`,
-      sized(size),
-    );
+    const shown = this.secrets.output(values, this.instance);
+    this.sayValue('user', 'result', shown, `Result of '${id}' (${counted(count, 'item')}):`, 'result');
   }
 
   protected override inside(): readonly PromptMessage[] {
@@ -471,20 +461,10 @@ export class ForeachLog extends ContainerLog {
     const about = { 'stepwright/item': index };
     const said = isShort ? log.all.filter(isCall).slice(-1) : log.all;
     const head = heading === undefined ? [] : [this.message('item', heading, about)];
-    return [...head, ...said, ...this.#ending(index, outcome, about)];
-  }
-
-  #ending(index: number, outcome: Outcome | undefined, about: Partial<BlockMeta>): PromptMessage[] {
-    const { id } = this.node;
-    const item = `Item ${index + 1} of ${this.#count} of '${id}'`;
-    if (outcome?.status === 'cancelled') return [this.message('item', `${item} was cancelled.`, about)];
-    if (outcome?.status !== 'failed') return [];
-    const { code, message } = outcome.failure;
     const isNull = this.node.kind === 'foreach' && this.node.onItemError === 'continue';
-    const text = this.secrets.text(
-      `${item} failed: ${stop(oneLine(message))}${isNull ? ' Its result is null.' : ''}`,
-    );
-    return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
+    const name = `Item ${index + 1} of ${this.#count} of '${this.node.id}'`;
+    const note = isNull ? ' Its result is null.' : '';
+    return [...head, ...said, ...this.ending(name, 'item', outcome, about, note)];
   }
 }
 

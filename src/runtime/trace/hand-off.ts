@@ -377,19 +377,13 @@ export interface LeftBehind {
   readonly meta: RemainingEffects;
 }
 
-export interface LeftBehindContext {
-  readonly ledger: Ledger;
-  readonly secrets: RunMask;
-  readonly remains: Remains;
-}
-
 /**
  * Reports the side effects of a run that remain although they were to be undone, and its calls with an unknown outcome.
  *
  * @param reported keys of steps whose unknown outcome was reported before.
  */
 export function leftBehind(
-  { ledger, secrets, remains }: LeftBehindContext,
+  { ledger, secrets, remains }: Pick<HandOffContext, 'ledger' | 'secrets' | 'remains'>,
   reported: ReadonlySet<string> = new Set(),
 ): LeftBehind {
   const { notUndone, unknown: unknownCalls, failedItems } = remains;

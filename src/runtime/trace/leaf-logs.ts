@@ -8,16 +8,7 @@ import type { CompensationReport } from '../engine/events.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { NOT_BEGUN } from './ledger.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
-import {
-  cutNote,
-  requestText,
-  resourceFailed,
-  stepFailed,
-  stop,
-  summaryText,
-  undoText,
-  waitsUntil,
-} from './sentences.js';
+import { cutNote, requestText, resourceFailed, stepFailed, stop, undoText, waitsUntil } from './sentences.js';
 import { type FactOf, ownBlob, type StepFact, StepLog } from './step-log.js';
 
 /** What a call or a read has to say: the call, the attempts that failed, the result. */
@@ -92,13 +83,8 @@ export class CallLog extends StepLog {
       return;
     }
     const { tool, input } = this.#issued;
-    const { text, size } = limited(jsonText(this.#shownInput(input), 2));
-    this.say(
-      'assistant',
-      'call',
-      `Calling tool '${tool}' with parameters:\n${text}${cutNote('text of the parameters', size)}`,
-      sized(size),
-    );
+    const head = `Calling tool '${tool}' with parameters:`;
+    this.sayValue('assistant', 'call', this.#shownInput(input), head, 'text of the parameters');
   }
 
   #shownInput(input: JsonObject): Json {
@@ -107,7 +93,8 @@ export class CallLog extends StepLog {
 
   #result(value: Json): void {
     const shown = this.secrets.callResult(value, this.#issued?.command ?? '');
-    if (this.#issued?.kind !== 'resourceRequested') this.sayValue('user', 'result', shown, resultText);
+    if (this.#issued?.kind !== 'resourceRequested')
+      this.sayValue('user', 'result', shown, 'Tool result:', 'result');
     else if (isJsonObject(shown) && isJsonObject(value)) {
       this.#resource(this.#uri(this.#issued.uri), { ...shown, ...ownBlob(value) });
     }
@@ -131,12 +118,11 @@ export class CallLog extends StepLog {
   }
 
   #summary(summary: string): void {
-    const { text, size } = limited(jsonText(this.secrets.text(summary, this.node.summary, this.at)));
-    const sentence =
+    const head =
       this.#issued?.kind === 'resourceRequested'
-        ? `Resource content from ${oneLine(this.#uri(this.#issued.uri))} (summary):\n${text}${cutNote('summary', size)}`
-        : summaryText(text, size);
-    this.say('user', 'result', sentence, { 'stepwright/summary': true, ...sized(size) });
+        ? `Resource content from ${oneLine(this.#uri(this.#issued.uri))} (summary):`
+        : undefined;
+    this.saySummary(this.secrets.text(summary, this.node.summary, this.at), head);
   }
 }
 
@@ -214,16 +200,12 @@ export class UndoLog {
   #returned({ outcome, command }: FactOf<'callReturned'>): void {
     if (outcome.ok) {
       const { text, size } = limited(jsonText(this.#secrets.callResult(outcome.value, command), 2));
-      this.#say('user', 'result', resultText(text, size), sized(size));
+      this.#say('user', 'result', `Tool result:\n${text}${cutNote('result', size)}`, sized(size));
       return;
     }
     const { failure } = outcome;
     this.#say('user', 'error', this.#secrets.text(callFailed(failure)), { 'stepwright/code': failure.code });
   }
-}
-
-function resultText(json: string, size: number | undefined): string {
-  return `Tool result:\n${json}${cutNote('result', size)}`;
 }
 
 function callFailed({ message }: Failure): string {
@@ -257,7 +239,7 @@ export class ActionLog extends StepLog {
     }
     if (fact.kind !== 'answered') return;
     this.#isOpen = false;
-    this.sayValue('user', 'answer', fact.value, (json, size) => `Answer:\n${json}${cutNote('answer', size)}`);
+    this.sayValue('user', 'answer', this.secrets.json(fact.value), 'Answer:', 'answer');
   }
 
   protected override attemptFailed(): void {
@@ -328,12 +310,8 @@ export class SetLog extends StepLog {
       cleared.length === 0
         ? ''
         : `\nWithout a value now: ${cleared.map((field) => `'${field}'`).join(', ')}.`;
-    this.sayValue(
-      'assistant',
-      'state',
-      Object.fromEntries(fields),
-      (json, size) => `${`Step '${node.id}' writes the state:\n${json}${cutNote('state', size)}`}${ending}`,
-    );
+    const shown = this.secrets.json(Object.fromEntries(fields));
+    this.sayValue('assistant', 'state', shown, `Step '${node.id}' writes the state:`, 'state', ending);
   }
 }
 

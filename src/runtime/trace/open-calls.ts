@@ -176,7 +176,7 @@ class OpenCalls implements PlannedRunObserver {
   }
 
   #selectorNotes(node: NodeInstance): string[] {
-    const selector = this.#selectorOf(node);
+    const selector = this.#selectors.get(node.key);
     if (selector === undefined) return [];
     if (this.#run.rehearsal.openArms.has(selector.key))
       return this.#armNote(selector, (arm) => 'goto' in arm && arm.goto === idOf(node));
@@ -233,11 +233,6 @@ class OpenCalls implements PlannedRunObserver {
           ? `Only for item ${first} of '${id}'`
           : `Only once each for the items ${first} to ${last} of '${id}'`;
     return `${which}, with that item filled in${shown === undefined ? '' : `: ${shown}`}.`;
-  }
-
-  /** The branch of which it is not known whether it selects a node. */
-  #selectorOf(node: NodeInstance): NodeInstance | undefined {
-    return this.#selectors.get(node.key);
   }
 
   /** What to say of a node whose join hangs on others that may be left out. */

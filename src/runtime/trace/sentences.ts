@@ -61,11 +61,6 @@ export function resourceFailed(uri: string, why: string): string {
   return `Error fetching resource ${oneLine(uri)}: ${oneLine(why)}`;
 }
 
-/** @param json a text on one line. */
-export function summaryText(json: string, size: number | undefined): string {
-  return `Tool result (summary):\n${json}${cutNote('summary', size)}`;
-}
-
 /** A placeholder for an argument of the workflow. */
 export function promptArgument(name: string): string {
   return `<prompt arg ${name}>`;

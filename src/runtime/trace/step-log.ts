@@ -1,5 +1,4 @@
 import { defined } from '../../graph/defined.js';
-import type { Expr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
 import { bodyText, framedText, jsonText, oneLine } from '../../graph/printable-text.js';
@@ -104,17 +103,28 @@ export abstract class StepLog {
     this.say('user', 'error', this.secrets.text(text), { 'stepwright/code': code });
   }
 
-  /** Tells a value, cut where it is too long. @param expr what it was computed from, where that is known. */
+  /**
+   * Tells a value without its secrets, cut where it is too long.
+   *
+   * @param what names the value in the note about a cut.
+   */
   protected sayValue(
     role: PromptMessage['role'],
     part: BlockMeta['stepwright/part'],
-    value: Json,
-    textOf: (json: string, size: number | undefined) => string,
-    expr?: Expr,
-    at: ScopeInstance = this.at,
+    shown: Json,
+    head: string,
+    what: string,
+    end = '',
   ): void {
-    const { text, size } = limited(jsonText(this.secrets.json(value, expr, at), 2));
-    this.say(role, part, textOf(text, size), sized(size));
+    const { text, size } = limited(jsonText(shown, 2));
+    this.say(role, part, `${head}\n${text}${cutNote(what, size)}${end}`, sized(size));
+  }
+
+  /** Tells the summary of a result, without its secrets. */
+  protected saySummary(shown: string, head = 'Tool result (summary):'): void {
+    const { text, size } = limited(jsonText(shown));
+    const meta = { 'stepwright/summary': true, ...sized(size) } as const;
+    this.say('user', 'result', `${head}\n${text}${cutNote('summary', size)}`, meta);
   }
 
   protected say(
@@ -191,12 +201,8 @@ export abstract class StepLog {
     } else if (value === undefined) {
       this.say('user', 'fallback', `Step '${id}' continues without a value: its fallback has none.`);
     } else {
-      this.sayValue(
-        'user',
-        'fallback',
-        value,
-        (json, size) => `Step '${id}' continues with its fallback value:\n${json}${cutNote('value', size)}`,
-      );
+      const head = `Step '${id}' continues with its fallback value:`;
+      this.sayValue('user', 'fallback', this.secrets.json(value), head, 'value');
     }
   }
 

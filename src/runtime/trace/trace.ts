@@ -7,7 +7,7 @@ import type { PlannedNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import type { SkipReason } from '../engine/events.js';
-import { type Remains, remainsOf } from '../engine/read.js';
+import { remainsOf } from '../engine/read.js';
 import { remainsForCaller } from '../runs/run/envelope.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import type { ResourceOutcome } from '../tools/port.js';
@@ -134,7 +134,7 @@ class ConversationTrace implements TraceObserver {
   }
 
   finish(state: RunState, run?: KeptRun): PromptTrace {
-    const { graph, isPrivate } = this.#options;
+    const { graph, isPrivate = noneIsPrivate } = this.#options;
     const { description } = graph;
     const { status, result, endedBy } = state.run;
     if (status === 'running') for (const fact of pauseFacts(state)) this.observe(fact, state);
@@ -146,7 +146,7 @@ class ConversationTrace implements TraceObserver {
       const remains = leftBehind({
         ledger: this.#ledger,
         secrets: this.#secrets,
-        remains: remainsIn({ ledger: this.#ledger, state, isPrivate }),
+        remains: remainsForCaller(remainsOf(this.#ledger.plan, state), isPrivate),
       });
       const end = remains.texts.length === 0 ? [] : [remainsBlock(remains.texts)];
       return {
@@ -157,9 +157,7 @@ class ConversationTrace implements TraceObserver {
     }
     const closed = { ...this.#options, ledger: this.#ledger, state };
     const { text, isWaiting, ...meta } = closingOf(closed, run);
-    const last = textBlock('assistant', text, {
-      'stepwright/part': isWaiting ? 'waiting' : 'hand-off',
-    });
+    const last = textBlock('assistant', text, { 'stepwright/part': isWaiting ? 'waiting' : 'hand-off' });
     const messages = [...this.#masked(said), ...meta.calls.flatMap(guidanceMessages), last];
     return { description, messages, _meta: { status, steps, ...meta } };
   }
@@ -372,21 +370,12 @@ export interface TracedRun {
   readonly mask: RunMask;
 }
 
+const noneIsPrivate = (): boolean => false;
+
 interface ClosedRun extends TracedRun {
   readonly ledger: Ledger;
   /** After the last fact of the ledger. */
   readonly state: RunState;
-}
-
-/** What a run left behind, for its caller. */
-function remainsIn({
-  ledger,
-  state,
-  isPrivate = () => false,
-}: Pick<ClosedRun, 'ledger' | 'state'> & {
-  readonly isPrivate: TracedRun['isPrivate'] | undefined;
-}): Remains {
-  return remainsForCaller(remainsOf(ledger.plan, state), isPrivate);
 }
 
 /**
@@ -394,17 +383,10 @@ function remainsIn({
  * @param kept how to reach a run that outlasts the trace. Without it the run cannot be answered.
  */
 export function closingOf(run: ClosedRun, kept?: KeptRun): HandOff & { readonly isWaiting: boolean } {
-  const { graph, state, ledger, mask, describeTool, isPrivate = () => false, workflowTool } = run;
+  const { graph, state, ledger, mask, describeTool, isPrivate = noneIsPrivate, workflowTool } = run;
   const context = {
-    ...{
-      graph,
-      state,
-      ledger,
-      secrets: mask,
-      isPrivate,
-      workflowTool,
-      remains: remainsIn({ ledger, state, isPrivate }),
-    },
+    ...{ graph, state, ledger, secrets: mask, isPrivate, workflowTool },
+    remains: remainsForCaller(remainsOf(ledger.plan, state), isPrivate),
     safety: (tool: string) => describeTool(tool)?.safety ?? 'none',
   };
   const paused = isPaused(state) ? kept : undefined;
