@@ -2,7 +2,8 @@ import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { JournalFailedError } from '../runs/store/journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from '../runs/store/store-error.js';
-import { thrownText } from '../tools/exceptions.js';
+import type { Masking } from '../secrets/mask.js';
+import { maskedError, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { faultCodes, ProtocolFault } from './wire.js';
 
@@ -25,6 +26,22 @@ export function storeFailure(fault: unknown, what: string, log: Log): Failure | 
   // The others were logged when they were found.
   if (code === 'E_STORE') log(`${what}: ${thrownText(fault)}`, { event: 'store.failed' });
   return { code, message: TEXTS[code](what) };
+}
+
+/** Does work with a store. Returns what `refuse` makes of the failure where the store cannot do it. */
+export async function orRefusal<T>(
+  work: () => Promise<T>,
+  what: string,
+  { log, mask }: { readonly log: Log; readonly mask?: Masking },
+  refuse: (failure: Failure) => T,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (fault) {
+    const failure = storeFailure(fault, what, log);
+    if (failure === undefined) throw mask === undefined ? fault : maskedError(fault, mask);
+    return refuse(failure);
+  }
 }
 
 /** The same as a fault of the protocol, for requests that have no result to report it. Any other fault is returned as it is. */

@@ -15,11 +15,10 @@ import type { TaskOrigin } from '../../runs/store/host-rows.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { checkInput, type InputRules } from '../../tools/check-input.js';
-import { maskedError } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
-import { storeFailure } from '../store-failure.js';
+import { orRefusal } from '../store-failure.js';
 import { failureResult, faultCodes, ProtocolFault, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, requestText, toolResult } from './results.js';
@@ -75,13 +74,8 @@ export class WorkflowCalls {
     work: (secrets: Secrets) => Promise<ToolResult>,
   ): Promise<ToolResult> {
     const secrets = secretsIn(graph, args);
-    try {
-      return await work(secrets);
-    } catch (fault) {
-      const failure = storeFailure(fault, what, this.#options.log);
-      if (failure === undefined) throw maskedError(fault, secrets.mask);
-      return failureResult(failure);
-    }
+    const { log } = this.#options;
+    return orRefusal(() => work(secrets), what, { log, mask: secrets.mask }, failureResult);
   }
 
   async #run(
@@ -158,18 +152,10 @@ export class WorkflowCalls {
     request: IdentifiedRequest,
   ): Promise<RunAnswer> {
     const { mask, secret } = secretsIn(workflow.graph, args);
-    try {
-      return await this.#begin(
-        workflow,
-        args,
-        { ...how, mask, secret, cancels: false, waits: false },
-        request,
-      );
-    } catch (fault) {
-      const failure = storeFailure(fault, `'${how.as}'`, this.#options.log);
-      if (failure === undefined) throw maskedError(fault, mask);
-      return { ok: false, failure };
-    }
+    const { log } = this.#options;
+    const whole = { ...how, mask, secret, cancels: false, waits: false };
+    const begin = () => this.#begin(workflow, args, whole, request);
+    return orRefusal(begin, `'${how.as}'`, { log, mask }, (failure) => ({ ok: false, failure }));
   }
 
   /** What a call of `start_workflow` starts as a task. */
@@ -212,13 +198,8 @@ export class WorkflowCalls {
     if (named === undefined) return refused('workflow_id and run_id name two runs: send one of them');
     const checked = await checkInput(named, { tool: name, jsonSchema: inputSchema }, this.#options.schemas);
     if (!checked.ok) return failureResult(checked.failure);
-    try {
-      return await this.#callRunTool(name, checked.input as JsonObject, request);
-    } catch (fault) {
-      const failure = storeFailure(fault, `'${name}'`, this.#options.log);
-      if (failure === undefined) throw fault;
-      return failureResult(failure);
-    }
+    const call = () => this.#callRunTool(name, checked.input as JsonObject, request);
+    return orRefusal(call, `'${name}'`, this.#options, failureResult);
   }
 
   async #callRunTool(name: RunTool, input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
