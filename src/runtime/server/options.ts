@@ -357,9 +357,7 @@ export function checkLimits(limits: Iterable<readonly [name: string, limit: numb
 function ownerRuleOf({ owner, subjectClaim }: ServerSettings): OwnerRule {
   if (owner !== undefined) oneOf('owner', owner, ['subject', 'client+subject']);
   if (subjectClaim === '') throw new RangeError('subjectClaim must name a claim, and is empty');
-  return {
-    ...defined({ owner, subjectClaim }),
-  };
+  return { ...defined({ owner, subjectClaim }) };
 }
 
 /**

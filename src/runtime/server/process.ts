@@ -32,9 +32,7 @@ export function guardProcess(options: GuardOptions = {}): () => void {
     }
     log(
       `${origin === 'unhandledRejection' ? 'A rejection was left unhandled' : 'An error was thrown outside of any call'}; the server keeps serving: ${thrownReport(error)}`,
-      {
-        event: 'process.stray_error',
-      },
+      { event: 'process.stray_error' },
     );
   };
   process.on('uncaughtException', report);

@@ -213,9 +213,7 @@ function describedForm(schema: DescribedSchema): unknown {
     $schema: _dialect,
     additionalProperties: _additional,
     ...form
-  } = jsonSchema.input({
-    target: 'draft-2020-12',
-  });
+  } = jsonSchema.input({ target: 'draft-2020-12' });
   return form;
 }
 

@@ -49,32 +49,24 @@ export class UrlRules {
       throw new SpecError('E_SPEC_NOT_ALLOWED', `'${clip(text)}' is not an https address`);
     const url = new URL(text);
     url.hash = '';
+    const fault = this.#faultOf(url);
+    if (fault === undefined) return url;
+    throw new SpecError('E_SPEC_NOT_ALLOWED', `${clip(shownUrl(url))} is not read: ${fault}`);
+  }
+
+  /** Why an address may not be read, as the end of a sentence. */
+  #faultOf(url: URL): string | undefined {
     if (this.#allowed.length === 0)
-      throw new SpecError(
-        'E_SPEC_NOT_ALLOWED',
-        `${clip(shownUrl(url))} is not read: this server reads nothing from other hosts. Its operator may allow it with specs.remote.allow`,
-      );
+      return 'this server reads nothing from other hosts. Its operator may allow it with specs.remote.allow';
     if (hasUser(url))
-      throw new SpecError(
-        'E_SPEC_NOT_ALLOWED',
-        `${clip(shownUrl(url))} is not read: it has a user or a password before the host. Leave them out; the operator of the server may send them with specs.remote.headers`,
-      );
-    // Servers may take an encoded slash for a slash, so that `..%2f` leaves the allowed path.
-    if (/%2f|%5c/i.test(url.pathname))
-      throw new SpecError(
-        'E_SPEC_NOT_ALLOWED',
-        `${clip(shownUrl(url))} is not read: its path has an encoded '/' or '\\'. Write the path as it is`,
-      );
-    if (!this.allows(url))
-      throw new SpecError(
-        'E_SPEC_NOT_ALLOWED',
-        `${clip(shownUrl(url))} is not read: it is not among the addresses that this server allows. Its operator may add it to specs.remote.allow`,
-      );
-    return url;
+      return 'it has a user or a password before the host. Leave them out; the operator of the server may send them with specs.remote.headers';
+    if (hasEncodedSlash(url)) return "its path has an encoded '/' or '\\'. Write the path as it is";
+    if (this.allows(url)) return undefined;
+    return 'it is not among the addresses that this server allows. Its operator may add it to specs.remote.allow';
   }
 
   allows(url: URL): boolean {
-    if (hasUser(url) || /%2f|%5c/i.test(url.pathname)) return false;
+    if (hasUser(url) || hasEncodedSlash(url)) return false;
     return this.#allowed.some(({ origin, path }) => {
       if (url.origin !== origin) return false;
       return path.endsWith('/')
@@ -115,14 +107,18 @@ function hasUser({ username, password }: URL): boolean {
   return username !== '' || password !== '';
 }
 
+/** Servers may take an encoded slash for a slash, so that `..%2f` leaves the allowed path. */
+function hasEncodedSlash({ pathname }: URL): boolean {
+  return /%2f|%5c/i.test(pathname);
+}
+
 function isIn(address: Address, [network, bits]: readonly [Address, number]): boolean {
   return address.kind() === network.kind() && address.match([network, bits] as never);
 }
 
 function prefixOf(entry: string): AllowedPrefix {
   const url = URL.canParse(entry) ? new URL(entry) : undefined;
-  const isPlain =
-    url !== undefined && !hasUser(url) && !/[?#*]/.test(entry) && !/%2f|%5c/i.test(url.pathname);
+  const isPlain = url !== undefined && !hasUser(url) && !/[?#*]/.test(entry) && !hasEncodedSlash(url);
   if (!isPlain || !['https:', 'http:'].includes(url.protocol))
     throw new RangeError(
       `specs.remote.allow lists '${clip(entry)}': write an origin with an optional path, such as 'https://team.example.com/workflows/', without user, '?', '#' or '*'`,
