@@ -1,13 +1,6 @@
+import { operatorSigns } from '../graph/expression/error.js';
 import { isMethodCall } from '../graph/expression/functions.js';
-import type {
-  CallExpr,
-  CompareOp,
-  DictExpr,
-  EachExpr,
-  Expr,
-  RefExpr,
-  TextExpr,
-} from '../graph/expression/tree.js';
+import type { CallExpr, DictExpr, EachExpr, Expr, RefExpr, TextExpr } from '../graph/expression/tree.js';
 import { unreachable } from '../graph/json.js';
 
 /**
@@ -34,7 +27,7 @@ export function printExpr(expr: Expr): string {
     case 'compare':
       return [
         operand(expr.left),
-        ...expr.ops.map(({ op, right }) => `${compareSigns[op]} ${operand(right)}`),
+        ...expr.ops.map(({ op, right }) => `${operatorSigns[op]} ${operand(right)}`),
       ].join(' ');
     case 'and':
       return expr.items.map(operand).join(' && ');
@@ -44,7 +37,7 @@ export function printExpr(expr: Expr): string {
       // A double negation only converts to a boolean, which the text omits.
       return expr.of.kind === 'not' ? printExpr(expr.of.of) : printNegation(expr.of);
     case 'arithmetic':
-      return `${operand(expr.left)} ${arithmeticSigns[expr.op]} ${operand(expr.right)}`;
+      return `${operand(expr.left)} ${operatorSigns[expr.op]} ${operand(expr.right)}`;
     case 'negate':
       return `-${operand(expr.of)}`;
     case 'conditional': {
@@ -70,41 +63,6 @@ export function printExpr(expr: Expr): string {
 }
 
 const ZERO: Expr = { kind: 'literal', value: 0 };
-
-const compareSigns: Readonly<Record<CompareOp, string>> = {
-  'eq.strict': '===',
-  'ne.strict': '!==',
-  'lt.js': '<',
-  'le.js': '<=',
-  'gt.js': '>',
-  'ge.js': '>=',
-  'eq.deep': '==',
-  'ne.deep': '!=',
-  'eq.py': '==',
-  'ne.py': '!=',
-  'lt.py': '<',
-  'le.py': '<=',
-  'gt.py': '>',
-  'ge.py': '>=',
-  'in.py': 'in',
-};
-
-const arithmeticSigns = {
-  'add.js': '+',
-  sub: '-',
-  mul: '*',
-  div: '/',
-  'mod.js': '%',
-  pow: '**',
-  'add.py': '+',
-  'mod.py': '%',
-  'sub.py': '-',
-  'mul.py': '*',
-  'div.py': '/',
-  'pow.py': '**',
-  'floordiv.py': '//',
-  'concat.py': '~',
-} as const;
 
 /** Kinds that bind less tightly than an operator around them. */
 const LOOSE: ReadonlySet<Expr['kind']> = new Set([

@@ -1,6 +1,41 @@
 import type { RunTimeCode } from '../run-time-codes.js';
 import type { Span } from '../source-location.js';
-import type { Expr, RefRoot } from './tree.js';
+import type { ArithmeticOp, CompareOp, Expr, RefRoot } from './tree.js';
+
+/** Operators as people write them. Those of different semantics may have the same sign. */
+export const operatorSigns: Readonly<Record<CompareOp | ArithmeticOp, string>> = {
+  'eq.strict': '===',
+  'ne.strict': '!==',
+  'lt.js': '<',
+  'le.js': '<=',
+  'gt.js': '>',
+  'ge.js': '>=',
+  'eq.deep': '==',
+  'ne.deep': '!=',
+  'eq.py': '==',
+  'ne.py': '!=',
+  'lt.py': '<',
+  'le.py': '<=',
+  'gt.py': '>',
+  'ge.py': '>=',
+  'in.py': 'in',
+  'add.js': '+',
+  sub: '-',
+  mul: '*',
+  div: '/',
+  'mod.js': '%',
+  pow: '**',
+  'add.py': '+',
+  'mod.py': '%',
+  'sub.py': '-',
+  'mul.py': '*',
+  'div.py': '/',
+  'pow.py': '**',
+  'floordiv.py': '//',
+  'concat.py': '~',
+};
+
+const signOf = (op: string): string => operatorSigns[op as CompareOp] ?? op;
 
 /** Why an expression has no value. Each code has one sentence, with its facts filled in. */
 const messages = {
@@ -11,19 +46,20 @@ const messages = {
   E_KEY_TYPE: (p: { actual: string }) => `a key must be text or a number, not ${p.actual}`,
   /** Two values that this comparison does not order or equate. */
   E_COMPARE_TYPES: (p: { op: string; left: string; right: string }) =>
-    `\`${p.op}\` cannot compare ${p.left} with ${p.right}`,
+    `\`${signOf(p.op)}\` cannot compare ${p.left} with ${p.right}`,
   /** A condition that takes booleans only met something else. */
   E_NOT_A_BOOLEAN: (p: { actual: string }) => `a condition must be true or false, not ${p.actual}`,
   /** A value that is spread into a list is not a list. */
   E_NOT_A_LIST: (p: { actual: string }) => `only a list can be spread into a list, not ${p.actual}`,
   /** A calculation met a value that is not a number. */
-  E_OPERAND_TYPES: (p: { op: string; actual: string }) => `\`${p.op}\` cannot calculate with ${p.actual}`,
+  E_OPERAND_TYPES: (p: { op: string; actual: string }) =>
+    `\`${signOf(p.op)}\` cannot calculate with ${p.actual}`,
   /** A calculation has no result in numbers: a division by zero, or too large a power. */
   E_NUMBER: (p: { op: string; value: number }) =>
-    `\`${p.op}\` gives ${p.value}, which is not a finite number`,
+    `\`${signOf(p.op)}\` gives ${p.value}, which is not a finite number`,
   /** A whole number so large that its neighbours can no longer be distinguished from it. */
   E_UNSAFE_INTEGER: (p: { op: string; value: number }) =>
-    `\`${p.op}\` meets ${p.value}, and whole numbers beyond 2^53 - 1 are not exact`,
+    `\`${signOf(p.op)}\` meets ${p.value}, and whole numbers beyond 2^53 - 1 are not exact`,
   /** A function or method was given a value of another kind. */
   E_ARGUMENT_TYPE: (p: { fn: string; takes: string; actual: string }) =>
     `\`${p.fn}\` takes ${p.takes}, not ${p.actual}`,

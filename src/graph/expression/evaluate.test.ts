@@ -150,10 +150,13 @@ describe('compare', () => {
     expect(run(compare({}, 'eq.strict', null))).toBe(false);
   });
 
+  test('messages name an operator as it is written', () => {
+    expect(fault(compare(null, 'gt.js', 3)).message).toBe('`>` cannot compare null with a number');
+    expect(fault(compare('a', 'lt.py', 3)).message).toMatch(/^`<` cannot compare /);
+  });
+
   test('two objects or lists have no strict equality', () => {
-    expect(fault(compare({}, 'eq.strict', {})).message).toBe(
-      '`eq.strict` cannot compare an object with an object',
-    );
+    expect(fault(compare({}, 'eq.strict', {})).message).toBe('`===` cannot compare an object with an object');
     expect(fault(compare([], 'ne.strict', {})).code).toBe('E_COMPARE_TYPES');
   });
 

@@ -53,15 +53,15 @@ describe('arithmetic', () => {
   });
 
   test('takes numbers', () => {
-    expect(fault(calculate('6', 'div', 2)).message).toBe('`div` cannot calculate with text and a number');
+    expect(fault(calculate('6', 'div', 2)).message).toBe('`/` cannot calculate with text and a number');
     expect(fault(calculate(1, 'add.js', null)).code).toBe('E_OPERAND_TYPES');
     expect(fault({ kind: 'negate', of: literal('1') }).message).toBe('`negate` cannot calculate with text');
   });
 
   test('says what a number is', () => {
-    expect(fault(calculate(1, 'div', 0)).message).toBe('`div` gives Infinity, which is not a finite number');
+    expect(fault(calculate(1, 'div', 0)).message).toBe('`/` gives Infinity, which is not a finite number');
     expect(fault(calculate(2, 'pow', 53)).message).toBe(
-      '`pow` meets 9007199254740992, and whole numbers beyond 2^53 - 1 are not exact',
+      '`**` meets 9007199254740992, and whole numbers beyond 2^53 - 1 are not exact',
     );
   });
 });

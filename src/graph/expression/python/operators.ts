@@ -151,8 +151,7 @@ export function orderOf(left: Value, right: Value, op: string, at: Span | undefi
     }
     return left.length - right.length;
   }
-  const sign = { 'lt.py': '<', 'le.py': '<=', 'gt.py': '>', 'ge.py': '>=' }[op] ?? op;
-  throw expressionError('E_COMPARE_TYPES', { op: sign, left: typeName(left), right: typeName(right) }, at);
+  throw expressionError('E_COMPARE_TYPES', { op, left: typeName(left), right: typeName(right) }, at);
 }
 
 /** By code points: surrogates come after all other code units, which UTF-16 has them before. */
