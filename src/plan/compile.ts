@@ -13,6 +13,7 @@ import {
   dropRollbackEdges,
   markRepeatable,
 } from './edges.js';
+import { visibleIn } from './instances.js';
 import { type CompileContext, type MutableNode, type MutableWorkflow, NO_NODES, planNodes } from './nodes.js';
 import {
   type Plan,
@@ -21,7 +22,6 @@ import {
   planFailures,
   type WorkflowPlan,
 } from './plan.js';
-import { visibleIn } from './visibility.js';
 
 /** The largest number of plans that are shared by hash. */
 const MAX_SHARED = 1_000;

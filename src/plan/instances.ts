@@ -1,5 +1,6 @@
+import type { Json } from '../graph/json.js';
+import type { Node } from '../graph/kinds/node.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
-import { visibleIn } from './visibility.js';
 
 /** One workflow's part of a key: a node and the indices of the loops around it there, the outermost first. */
 export interface KeyPart {
@@ -236,4 +237,39 @@ export function visibleKey(
 ): string | undefined {
   const target = visibleIn(plan, id);
   return target && nodeKey(workflow.prefix, id, indices.slice(0, target.scope.loops.length));
+}
+
+/** The node of this name as a scope sees it; `undefined` if it is in a loop that the scope is not in. */
+export function visibleIn(scope: ScopePlan, id: string): PlannedNode | undefined {
+  const target = scope.workflow.byId.get(id);
+  const depth = target?.scope.loops.length ?? 0;
+  return depth === 0 || scope.loops[depth - 1] === target?.scope.loops[depth - 1] ? target : undefined;
+}
+
+/** Whether a node is a loop that binds this name: to its item or the results before, or to its index. */
+export function bindsName(node: Node, root: 'item' | 'index', name: string): boolean {
+  if (node.kind !== 'foreach') return false;
+  return root === 'index' ? node.indexAs === name : node.as === name || node.resultsAs === name;
+}
+
+/** A workflow within a run, and the node that runs it. */
+interface NestedWorkflow {
+  readonly plan: Pick<WorkflowPlan, 'graph'>;
+  readonly node?: { readonly scope: { readonly workflow: NestedWorkflow } } | undefined;
+}
+
+/**
+ * The initial value of a state field: as declared by its workflow or the nearest workflow that runs it. What a workflow has
+ * for itself is not that of the workflows that it runs.
+ */
+export function initialOf(workflow: NestedWorkflow, name: string): Json | undefined {
+  for (
+    let each: NestedWorkflow | undefined = workflow;
+    each !== undefined;
+    each = each.node?.scope.workflow
+  ) {
+    const field = each.plan.graph.state?.find((declared) => declared.name === name);
+    if (field !== undefined && (each === workflow || field.scope === 'run')) return field.initial;
+  }
+  return undefined;
 }

@@ -2,8 +2,8 @@ import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { Input } from '../graph/model.js';
 import { compensationsOf, isServerCall } from '../graph/nodes.js';
+import { bindsName } from './instances.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
-import { bindsName } from './visibility.js';
 
 /** The names of a tool's secret inputs. */
 export type SecretInputsOf = (tool: string) => readonly string[];

@@ -1,7 +1,5 @@
 import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
-import type { Json } from '../graph/json.js';
-import type { Node } from '../graph/kinds/node.js';
 import { compensationsOf, expressionsOf, sideExpressions, valueExpressions } from '../graph/nodes.js';
 import { locationOfNode, type SourceLocation } from '../graph/source-location.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
@@ -81,41 +79,6 @@ export function visibilityOf(target: PlannedNode, reader: Reader): Visibility {
   if (loop !== undefined) return { kind: 'inLoop', loop, source, user };
   if (user === source && source !== target) return { kind: 'inOtherArm', of: source, arm };
   return { kind: 'visible', source, user };
-}
-
-/** The node of this name as a scope sees it; `undefined` if it is in a loop that the scope is not in. */
-export function visibleIn(scope: ScopePlan, id: string): PlannedNode | undefined {
-  const target = scope.workflow.byId.get(id);
-  const depth = target?.scope.loops.length ?? 0;
-  return depth === 0 || scope.loops[depth - 1] === target?.scope.loops[depth - 1] ? target : undefined;
-}
-
-/** Whether a node is a loop that binds this name: to its item or the results before, or to its index. */
-export function bindsName(node: Node, root: 'item' | 'index', name: string): boolean {
-  if (node.kind !== 'foreach') return false;
-  return root === 'index' ? node.indexAs === name : node.as === name || node.resultsAs === name;
-}
-
-/** A workflow within a run, and the node that runs it. */
-interface NestedWorkflow {
-  readonly plan: Pick<WorkflowPlan, 'graph'>;
-  readonly node?: { readonly scope: { readonly workflow: NestedWorkflow } } | undefined;
-}
-
-/**
- * The initial value of a state field: as declared by its workflow or the nearest workflow that runs it. What a workflow has
- * for itself is not that of the workflows that it runs.
- */
-export function initialOf(workflow: NestedWorkflow, name: string): Json | undefined {
-  for (
-    let each: NestedWorkflow | undefined = workflow;
-    each !== undefined;
-    each = each.node?.scope.workflow
-  ) {
-    const field = each.plan.graph.state?.find((declared) => declared.name === name);
-    if (field !== undefined && (each === workflow || field.scope === 'run')) return field.initial;
-  }
-  return undefined;
 }
 
 /** The readers of a node's value. */

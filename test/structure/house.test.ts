@@ -7,12 +7,12 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 136_189,
+  lines: 136_119,
   files: 585,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
   small: 22,
-  chain: 28,
+  chain: 27,
   'chain-types': 48,
   floors: 9,
   up: 0,

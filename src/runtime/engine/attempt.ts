@@ -7,10 +7,10 @@ import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { CallNode } from '../../graph/model.js';
 import { sha256Hex } from '../../graph/sha256.js';
 import { resultSchema } from './actions.js';
-import type { Evaluated } from './evaluation.js';
+import { type Evaluated, readerOf } from './evaluation.js';
 import type { Command, Failure, OwedCommand, SkipReason, StepAction } from './events.js';
 import { failures } from './failures.js';
-import { writeFields } from './field-writes.js';
+import { writeFields } from './fields.js';
 import { attemptId, delayId } from './identity.js';
 import { NOTHING_REFUSED, type NodeRecord, type ScopeRecord, undoesOnFailure } from './records.js';
 import {
@@ -26,7 +26,7 @@ import {
   withdraw,
 } from './settle.js';
 import type { RunState } from './state.js';
-import { changeSlots, enterQueue, readerOf, type Transition } from './transition.js';
+import { changeSlots, enterQueue, type Transition } from './transition.js';
 
 /** A command that the host executes. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;

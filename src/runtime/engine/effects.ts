@@ -4,7 +4,7 @@ import type { RefRoot } from '../../graph/expression/tree.js';
 import { type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { visibleKey } from '../../plan/instances.js';
 import type { PlannedCompensation, PlannedNode } from '../../plan/plan.js';
-import { type Evaluated, Evaluation } from './evaluation.js';
+import { type Evaluated, Evaluation, readerIn } from './evaluation.js';
 import type { Failure, ToolCall } from './events.js';
 import { failures } from './failures.js';
 import { countReissue, generationOf, mayBeUndone } from './identity.js';
@@ -12,7 +12,7 @@ import { type Effect, effectKey } from './indexed-tables.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { isInRollback, rollbacksAround } from './records.js';
 import type { AbandonedRow, EffectRow } from './rows.js';
-import { readerIn, type Transition } from './transition.js';
+import type { Transition } from './transition.js';
 
 /**
  * Writes the undo record of a call that succeeded, if it has a compensation, or is a side effect in a `parallel` that rolls

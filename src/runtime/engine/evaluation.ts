@@ -17,12 +17,13 @@ import {
   type Value,
 } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
-import { visibleKey } from '../../plan/instances.js';
-import { bindsName } from '../../plan/visibility.js';
+import { bindsName, visibleKey } from '../../plan/instances.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
-import type { NodeRecord, ScopeRecord } from './records.js';
-import { fieldOf, type RunState, visibleNode } from './state.js';
+import { fieldOf } from './fields.js';
+import { type NodeRecord, type ScopeRecord, visibleNode } from './records.js';
+import type { RunState } from './state.js';
+
 /** The result of an expression: its value, or a failure of its node. */
 export type Evaluated<T> =
   | { readonly ok: true; readonly value: T }
@@ -171,6 +172,27 @@ export class Evaluation implements EvaluationScope {
     if (isJsonObject(value)) return { ok: true, value };
     return { ok: false, failure: failures.notObject(what, describeKind(value)) };
   }
+}
+
+/** A transition, as its expressions see it. */
+interface Reading {
+  readonly state: RunState;
+  readonly budget: Budget;
+  readonly at: number;
+}
+
+/** Evaluates expressions as the nodes of a scope see the run. */
+export function readerIn({ state, budget, at }: Reading, scope: ScopeRecord): Evaluation {
+  return new Evaluation(state, budget, scope, { at });
+}
+
+/**
+ * Evaluates expressions as a node sees the run: the fields of the state that it may read, and of a fallback node the failure
+ * that it handles, as `error`.
+ */
+export function readerOf({ state, budget, at }: Reading, node: NodeRecord): Evaluation {
+  const { reads } = node.planned.node;
+  return new Evaluation(state, budget, node.scope, { at, error: errorOf(node), reads });
 }
 
 /** The failure of an expression. @throws any other error: it is a bug */

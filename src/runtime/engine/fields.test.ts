@@ -12,8 +12,8 @@ import {
   shell,
   withTasks,
 } from './constructs.fixture.js';
+import { fieldOf, fieldsOf } from './fields.js';
 import { again, call, chain, compute, done, graph, list, lit, not, Run, step } from './graph.fixture.js';
-import { fieldOf, fieldsOf } from './state.js';
 
 const own = (name: string, initial?: number): StateField => ({
   ...{ name, scope: 'workflow', schema: {} },

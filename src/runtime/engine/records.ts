@@ -324,6 +324,31 @@ export class ContainerRecord implements Tracked<'containers'> {
   }
 }
 
+/**
+ * The node `id` as the nodes of a scope see it; undefined if it has not begun, or is in a loop that does not contain the
+ * scope.
+ */
+export function visibleNode(scope: ScopeRecord, id: string): NodeRecord | undefined {
+  const planned = scope.workflow.plan.byId.get(id);
+  if (planned === undefined) return undefined;
+  return visibleScope(scope, planned.scope)?.nodes[planned.index];
+}
+
+function visibleScope(from: ScopeRecord, plan: ScopePlan): ScopeRecord | undefined {
+  for (let each: ScopeRecord | undefined = from; each !== undefined; each = scopeAround(each)) {
+    if (each.plan === plan) return each;
+  }
+  const { container } = plan;
+  if (container === undefined || container.node.kind === 'foreach') return undefined;
+  const outer = visibleScope(from, container.scope)?.nodes[container.index];
+  return outer?.container?.parts[container.parts.indexOf(plan)];
+}
+
+/** The enclosing scope in the same workflow. */
+function scopeAround({ container, workflow }: ScopeRecord): ScopeRecord | undefined {
+  return container === workflow.node ? undefined : container?.scope;
+}
+
 /** The containers around a node that roll back, the innermost first: `parallel` nodes, and workflows that undo on failure. */
 export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
   const around: NodeRecord[] = [];

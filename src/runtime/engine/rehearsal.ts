@@ -15,7 +15,7 @@ import type {
 import { stopsAtFailure } from '../../graph/nodes.js';
 import { ANY_ITEM, partKey } from '../../plan/instances.js';
 import { complete, fail, issue, issueWait, nextAttemptId } from './attempt.js';
-import { settledNode } from './evaluation.js';
+import { readerOf, settledNode } from './evaluation.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
@@ -33,7 +33,7 @@ import {
 } from './scopes.js';
 import { select, settle, skip, succeed } from './settle.js';
 import { containerOf, type RunState } from './state.js';
-import { type NodeOverrides, readerOf, type Transition } from './transition.js';
+import type { NodeOverrides, Transition } from './transition.js';
 
 /** A value that no later call provides. */
 export const LOST: Json = Unknown.value({ sources: [], isUnavailable: true });

@@ -8,6 +8,7 @@ import type { Graph } from '../../graph/model.js';
 import type { PlanFault, PlannedNode } from '../../plan/plan.js';
 import { failWithoutFallback } from './attempt.js';
 import { markForUndo } from './effects.js';
+import { readerOf } from './evaluation.js';
 import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipReason } from './events.js';
 import { failures } from './failures.js';
 import { beginNode, isApproved, readsNext } from './nodes/begin.js';
@@ -19,14 +20,7 @@ import type { Completion, RemainingWork, ScopeRef } from './rows.js';
 import { deleteParts, forgetFailedItems, outcomeOf } from './scopes.js';
 import { skip, stopScope } from './settle.js';
 import type { RunRecord } from './state.js';
-import {
-  ADVANCE_BUDGET,
-  enterQueue,
-  hasFreeSlot,
-  nextInQueue,
-  readerOf,
-  type Transition,
-} from './transition.js';
+import { ADVANCE_BUDGET, enterQueue, hasFreeSlot, nextInQueue, type Transition } from './transition.js';
 import { beginRollback, continueUndo } from './undo.js';
 
 /** What the join of a node decides: it runs, or it is skipped for a reason. */

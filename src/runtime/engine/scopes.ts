@@ -2,15 +2,16 @@ import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { attemptFailed, complete } from './attempt.js';
 import { forgetUncompensated } from './effects.js';
+import { readerIn } from './evaluation.js';
 import type { Fact, Failure } from './events.js';
 import { failures } from './failures.js';
-import { deleteFields } from './field-writes.js';
+import { deleteFields } from './fields.js';
 import { attemptId, attemptsInside, restartsInside, timerId } from './identity.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
 import { cancel, stopParts } from './settle.js';
 import { containerOf } from './state.js';
 import { Entry } from './tables.js';
-import { readerIn, type Transition } from './transition.js';
+import type { Transition } from './transition.js';
 
 /** How a scope ended. */
 export type Outcome =

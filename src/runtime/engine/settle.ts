@@ -2,11 +2,12 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
 import type { SettledStatus } from '../../graph/nodes.js';
 import { recordAbandoned, recordUnknown } from './effects.js';
+import { readerIn } from './evaluation.js';
 import type { Fact, Failure, OwedCommand, SkipReason } from './events.js';
 import { type ContainerRecord, isInRollback, type NodeRecord, type ScopeRecord } from './records.js';
 import type { SelectionReason } from './rows.js';
 import { nodeOf } from './state.js';
-import { changeSlots, leaveQueue, readerIn, type Transition } from './transition.js';
+import { changeSlots, leaveQueue, type Transition } from './transition.js';
 import { compensationReturned, forgetUndone } from './undo.js';
 
 export function succeed(transition: Transition, node: NodeRecord, value: Value): void {

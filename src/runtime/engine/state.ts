@@ -1,11 +1,10 @@
 import { type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { ANY_ITEM, findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
-import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
-import { initialOf } from '../../plan/visibility.js';
+import type { Plan, PlannedNode } from '../../plan/plan.js';
 import type { Failure, NodeFailure, OwedCommand, RunStatus } from './events.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
-import { type ContainerRecord, NodeRecord, ScopeRecord, type WorkflowRecord } from './records.js';
+import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import type { RemainingWork, RunRow, StartRow } from './rows.js';
 import {
   ChangeList,
@@ -278,31 +277,6 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   }
 }
 
-/**
- * The node `id` as the nodes of a scope see it; undefined if it has not begun, or is in a loop that does not contain the
- * scope.
- */
-export function visibleNode(scope: ScopeRecord, id: string): NodeRecord | undefined {
-  const planned = scope.workflow.plan.byId.get(id);
-  if (planned === undefined) return undefined;
-  return visibleScope(scope, planned.scope)?.nodes[planned.index];
-}
-
-function visibleScope(from: ScopeRecord, plan: ScopePlan): ScopeRecord | undefined {
-  for (let each: ScopeRecord | undefined = from; each !== undefined; each = scopeAround(each)) {
-    if (each.plan === plan) return each;
-  }
-  const { container } = plan;
-  if (container === undefined || container.node.kind === 'foreach') return undefined;
-  const outer = visibleScope(from, container.scope)?.nodes[container.index];
-  return outer?.container?.parts[container.parts.indexOf(plan)];
-}
-
-/** The enclosing scope in the same workflow. */
-function scopeAround({ container, workflow }: ScopeRecord): ScopeRecord | undefined {
-  return container === workflow.node ? undefined : container?.scope;
-}
-
 /** The container record of a node. @throws Error if it has none: the state is corrupt. */
 export function containerOf({ key, container }: NodeRecord): ContainerRecord {
   if (container === undefined) throw new Error(`node '${key}' has no parts that run`);
@@ -360,39 +334,4 @@ export class GraphMismatchError extends Error {
 /** @throws GraphMismatchError if a run was started on another graph than that of the plan. */
 export function checkGraph(run: string, graphHash: string, { hash }: Plan): void {
   if (hash !== graphHash) throw new GraphMismatchError(run, graphHash, hash);
-}
-
-// Fields of the state: one set for the run, and one for each execution of a workflow that declares fields of its own.
-
-interface FieldState {
-  readonly fields: { get(key: string): { readonly value?: Json } | undefined };
-}
-
-/** Key of a field in its table: its name, after the key of the workflow's scope where it is the workflow's own. */
-export function fieldKey({ plan, prefix }: Pick<WorkflowRecord, 'plan' | 'prefix'>, name: string): string {
-  return plan.ownFields.has(name) ? `${prefix === '' ? '/' : prefix}${name}` : name;
-}
-
-/** The value of a field as a workflow of the run sees it; absent if the field was never written and has no initial value. */
-export function fieldOf(
-  state: FieldState,
-  workflow: Parameters<typeof initialOf>[0] & Place,
-  name: string,
-): Value {
-  const row = state.fields.get(fieldKey(workflow, name));
-  return row === undefined ? initialOf(workflow, name) : row.value;
-}
-
-type Place = Pick<WorkflowRecord, 'plan' | 'prefix'>;
-
-/** All fields that the workflow at the top declares and that have a value. */
-export function fieldsOf(
-  state: FieldState & { readonly root: { readonly workflow: WorkflowRecord } },
-): JsonObject {
-  const { workflow } = state.root;
-  const entries = (workflow.plan.graph.state ?? []).flatMap(({ name }): [string, Json][] => {
-    const value = fieldOf(state, workflow, name);
-    return value === undefined ? [] : [[name, value]];
-  });
-  return Object.fromEntries(entries);
 }

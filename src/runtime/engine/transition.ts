@@ -1,7 +1,6 @@
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Advance } from './contract.js';
-import { Evaluation, errorOf } from './evaluation.js';
 import type { Command, Fact, OwedCommand } from './events.js';
 import { NodeRecord, type ScopeRecord } from './records.js';
 import type { Change, Completion, ContinueUndo, Row } from './rows.js';
@@ -288,20 +287,6 @@ function changesOf(changed: readonly Tracked[]): readonly Change[] {
 
 export function rowOf(record: Tracked): Row {
   return { op: 'put', table: record.table, key: record.key, row: record.toRow() } as Row;
-}
-
-/** Evaluates expressions as the nodes of a scope see the run. */
-export function readerIn({ state, budget, at }: Transition, scope: ScopeRecord): Evaluation {
-  return new Evaluation(state, budget, scope, { at });
-}
-
-/**
- * Evaluates expressions as a node sees the run: the fields of the state that it may read, and of a fallback node the failure
- * that it handles, as `error`.
- */
-export function readerOf({ state, budget, at }: Transition, node: NodeRecord): Evaluation {
-  const { reads } = node.planned.node;
-  return new Evaluation(state, budget, node.scope, { at, error: errorOf(node), reads });
 }
 
 /** Whether another call, read or evaluation may be in flight. */

@@ -12,6 +12,7 @@ import {
   stepEffectKey,
   undoneNodeKey,
 } from './effects.js';
+import { readerIn } from './evaluation.js';
 import type { CompensationReport, Failure, OwedCommand, ToolCall } from './events.js';
 import { failures } from './failures.js';
 import {
@@ -24,10 +25,10 @@ import {
   undoKeyText,
 } from './identity.js';
 import { type Effect, effectIndex } from './indexed-tables.js';
-import type { NodeRecord, ScopeRecord } from './records.js';
+import { type NodeRecord, type ScopeRecord, visibleNode } from './records.js';
 import type { ContinueUndo, EffectRow, UndoRow, UndoTarget } from './rows.js';
-import { type RunState, visibleNode } from './state.js';
-import { changeSlots, enterQueue, hasFreeSlot, readerIn, type Transition } from './transition.js';
+import type { RunState } from './state.js';
+import { changeSlots, enterQueue, hasFreeSlot, type Transition } from './transition.js';
 
 /** Who undoes: a `compensate` node, a `parallel` that rolls back, or the cancelled run (undefined). */
 type Owner = NodeRecord | undefined;

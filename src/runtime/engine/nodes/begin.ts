@@ -39,14 +39,14 @@ import {
   scheduleNextAttempt,
   waitDueAt,
 } from '../attempt.js';
-import type { Evaluated, Evaluation } from '../evaluation.js';
+import { type Evaluated, type Evaluation, readerOf } from '../evaluation.js';
 import type { Action, Approval, AskAction, Failure, OwedCommand } from '../events.js';
 import { failures } from '../failures.js';
-import { writeFields } from '../field-writes.js';
+import { writeFields } from '../fields.js';
 import { callKeyText, generationFor, ownReadId, restartsInside } from '../identity.js';
 import { NOTHING_REFUSED, type NodeRecord } from '../records.js';
 import { reportShown, sibling, succeed } from '../settle.js';
-import { readerOf, type Transition } from '../transition.js';
+import type { Transition } from '../transition.js';
 import { beginBranch, beginGoto, beginWorkflow, startOver } from './control-flow.js';
 import { beginForeach } from './loops.js';
 import { beginCompensate, beginParallel } from './parallel.js';

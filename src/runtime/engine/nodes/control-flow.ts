@@ -3,7 +3,7 @@ import { MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
 import type { Arm, BranchNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
 import { complete, fail, forgetFailures } from '../attempt.js';
 import { markForUndo } from '../effects.js';
-import type { Evaluated } from '../evaluation.js';
+import { type Evaluated, readerOf } from '../evaluation.js';
 import { failures } from '../failures.js';
 import { countRestart } from '../identity.js';
 import { type NodeRecord, recount, type ScopeRecord, undoesOnFailure } from '../records.js';
@@ -19,7 +19,7 @@ import {
   passedOn,
 } from '../scopes.js';
 import { select, succeed } from '../settle.js';
-import { readerOf, type Transition } from '../transition.js';
+import type { Transition } from '../transition.js';
 import { beginRollback } from '../undo.js';
 
 /** Takes the first case whose condition is true: runs its body, or selects its `goto` node. [G6, G8] */

@@ -5,7 +5,7 @@ import type { ForeachNode } from '../../../graph/model.js';
 import { stopsAtFailure } from '../../../graph/nodes.js';
 import { partKey } from '../../../plan/instances.js';
 import { fail } from '../attempt.js';
-import type { Evaluated } from '../evaluation.js';
+import { type Evaluated, readerOf } from '../evaluation.js';
 import type { Failure } from '../events.js';
 import { failures } from '../failures.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
@@ -21,7 +21,7 @@ import {
   succeededWith,
 } from '../scopes.js';
 import { containerOf, type RunState } from '../state.js';
-import { readerOf, type Transition } from '../transition.js';
+import type { Transition } from '../transition.js';
 
 /** Runs its body for each item of a list. [N3, N4] */
 export function beginForeach(transition: Transition, node: NodeRecord, model: ForeachNode): void {

@@ -12,7 +12,7 @@ import { runRef } from '../../tools/port.js';
 import { ActionHistory } from '../actions/action-history.js';
 import { Children } from '../actions/children.js';
 import { answerId } from '../run/owner.js';
-import { runRow, runRowsIn } from '../store/host-rows.js';
+import { hasWholeLog, runRow, runRowsIn } from '../store/host-rows.js';
 import type { ForkOrigin, HostRow, LoadedRun, Row } from '../store/journal.js';
 import type { StoredEntry } from '../store/reader.js';
 
@@ -103,13 +103,6 @@ export function forkAt(
     retry_safety: state.safetyOf(tool),
   }));
   return { run: id, graph, rows, hostRows, origin, repeated };
-}
-
-/** Whether the log leads from the start of the run to its state. */
-export function hasWholeLog({ loaded: { seq, hostRows }, entries }: ForkSource): boolean {
-  const { fork, moved } = runRowsIn(hostRows);
-  const isWhole = entries.length === seq && entries.every((entry, index) => entry.seq === index + 1);
-  return isWhole && fork === undefined && moved === undefined;
 }
 
 function callsOf(state: RunState): readonly MadeCall[] {

@@ -9,9 +9,10 @@ import { commandOf, commandsOf } from '../../engine/read.js';
 import { snapshot } from '../../engine/snapshot.js';
 import { ActionHistory } from '../actions/action-history.js';
 import type { Operator } from '../actions/operator-commands.js';
+import { hasWholeLog } from '../store/host-rows.js';
 import type { JournalEntry } from '../store/journal.js';
 import type { StoredEntry } from '../store/reader.js';
-import { type ForkSource, hasWholeLog } from './fork.js';
+import type { ForkSource } from './fork.js';
 import { changesBetween } from './move-run.js';
 
 /** Kinds of nodes whose timeout is that of a call. */

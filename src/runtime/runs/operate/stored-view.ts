@@ -18,10 +18,10 @@ import { RunRecord } from '../actions/run-record.js';
 import { processClock } from '../run/clock.js';
 import { type Envelope, envelopeOf, type LiveStatus } from '../run/envelope.js';
 import { shownArguments } from '../run-store.js';
-import { runRowsIn } from '../store/host-rows.js';
+import { hasWholeLog, runRowsIn } from '../store/host-rows.js';
 import { isOver, type LoadedRun } from '../store/journal.js';
 import type { ReadRun, StoredEntry } from '../store/reader.js';
-import { type ForkSource, hasWholeLog } from './fork.js';
+import type { ForkSource } from './fork.js';
 
 /** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */
 interface StoredRunView

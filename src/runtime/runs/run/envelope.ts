@@ -6,6 +6,7 @@ import type { Graph } from '../../../graph/model.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure, RunState } from '../../engine/contract.js';
+import { fieldsOf } from '../../engine/fields.js';
 import {
   commandsOf,
   nodeRecord,
@@ -16,7 +17,6 @@ import {
   type UnknownCall,
   undoneCallsOf,
 } from '../../engine/read.js';
-import { fieldsOf } from '../../engine/state.js';
 import { maskedFailure, maskMembers } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import type { Capability } from '../../tools/capabilities.js';

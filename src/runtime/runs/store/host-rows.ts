@@ -1,6 +1,6 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Json } from '../../../graph/json.js';
-import type { ForkOrigin, HostRow, RunListing } from './journal.js';
+import type { ForkOrigin, HostRow, JournalEntry, LoadedRun, RunListing } from './journal.js';
 
 const TABLE = 'run' as const;
 
@@ -56,6 +56,19 @@ export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRow
 
 export function runRowsIn(rows: readonly HostRow[]): RunRows {
   return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === TABLE ? [[key, row]] : [])));
+}
+
+/** Whether a log leads from the start of the run to its state: the run was neither forked nor moved, and no entry is missing. */
+export function hasWholeLog({
+  loaded: { seq, hostRows },
+  entries,
+}: {
+  readonly loaded: LoadedRun;
+  readonly entries: readonly Pick<JournalEntry, 'seq'>[];
+}): boolean {
+  const { fork, moved } = runRowsIn(hostRows);
+  const isWhole = entries.length === seq && entries.every((entry, index) => entry.seq === index + 1);
+  return isWhole && fork === undefined && moved === undefined;
 }
 
 /** Rows with those that later entries write, in the order in which they were first written. */

@@ -1,16 +1,58 @@
 import { defined } from '../../graph/defined.js';
-import type { Json, Value } from '../../graph/json.js';
-import type { Failure } from './events.js';
+import type { Json, JsonObject, Value } from '../../graph/json.js';
+import { initialOf } from '../../plan/instances.js';
+import type { Plan } from '../../plan/plan.js';
+import type { Fact, Failure } from './events.js';
 import { failures } from './failures.js';
-import type { NodeRecord } from './records.js';
-import { fieldKey, type RunState } from './state.js';
-import type { Transition } from './transition.js';
+import type { NodeRecord, WorkflowRecord } from './records.js';
+import type { RunState } from './state.js';
+
+// Fields of the state: one set for the run, and one for each execution of a workflow that declares fields of its own.
+
+interface FieldState {
+  readonly fields: { get(key: string): { readonly value?: Json } | undefined };
+}
+
+/** Key of a field in its table: its name, after the key of the workflow's scope where it is the workflow's own. */
+export function fieldKey({ plan, prefix }: Pick<WorkflowRecord, 'plan' | 'prefix'>, name: string): string {
+  return plan.ownFields.has(name) ? `${prefix === '' ? '/' : prefix}${name}` : name;
+}
+
+/** The value of a field as a workflow of the run sees it; absent if the field was never written and has no initial value. */
+export function fieldOf(
+  state: FieldState,
+  workflow: Parameters<typeof initialOf>[0] & Place,
+  name: string,
+): Value {
+  const row = state.fields.get(fieldKey(workflow, name));
+  return row === undefined ? initialOf(workflow, name) : row.value;
+}
+
+type Place = Pick<WorkflowRecord, 'plan' | 'prefix'>;
+
+/** All fields that the workflow at the top declares and that have a value. */
+export function fieldsOf(
+  state: FieldState & { readonly root: { readonly workflow: WorkflowRecord } },
+): JsonObject {
+  const { workflow } = state.root;
+  const entries = (workflow.plan.graph.state ?? []).flatMap(({ name }): [string, Json][] => {
+    const value = fieldOf(state, workflow, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+interface WritingTransition {
+  readonly state: RunState;
+  readonly plan: Plan;
+  report(fact: Fact): void;
+}
 
 /**
  * Writes all these fields of the state or leaves all as they are. Returns the failure of a state that would be too large. [S7, L10]
  */
 export function writeFields(
-  transition: Transition,
+  transition: WritingTransition,
   { key, scope }: NodeRecord,
   values: Iterable<readonly [field: string, value: Value]>,
 ): Failure | undefined {
@@ -36,7 +78,10 @@ export function writeFields(
 }
 
 /** Deletes the own fields of a workflow when its execution ends. */
-export function deleteFields({ state, plan }: Transition, { key, planned: { node } }: NodeRecord): void {
+export function deleteFields(
+  { state, plan }: WritingTransition,
+  { key, planned: { node } }: NodeRecord,
+): void {
   const called = node.kind === 'workflow' ? plan.tasks.get(node.workflow) : undefined;
   for (const name of called?.ownFields ?? []) {
     const place = `${key}/${name}`;
