@@ -360,9 +360,10 @@ describe('outputs', () => {
 describe('names', () => {
   test('SW1002: names that break the rule', () => {
     const nodes = [step(3, '__proto__', 'list-pages'), step(4, 'a b', 'list-pages')];
-    const found = check(nodes, { name: 'Add Task', inputs: [argument('1st')] });
+    const found = check(nodes, { name: 'Add Task', domain: 'a/b', inputs: [argument('1st')] });
     expect(found.map((line) => line.split(' | ')[0])).toEqual([
       'SW1002 1:1 `Add Task` is not a valid workflow name',
+      'SW1002 1:1 `a/b` is not a valid domain name',
       'SW1002 2:1 `1st` is not a valid argument name',
       'SW1002 3:1 `__proto__` is not a valid step name',
       'SW1002 4:1 `a b` is not a valid step name',

@@ -20,9 +20,10 @@ const NONE: readonly Diagnostic[] = [];
  * SW4032 nested loops that bind the same name.
  */
 export function checkNames(plan: WorkflowPlan): Diagnostic[] {
-  const { name, description, source } = plan.graph;
+  const { name, domain, description, source } = plan.graph;
   return [
     ...(isBlank(name) ? [empty('the name of a workflow', source)] : nameFault('workflow', name, source)),
+    ...(domain === undefined ? NONE : nameFault('domain', domain, source)),
     ...(isBlank(description) ? [empty(`the description of workflow \`${name}\``, source)] : []),
     ...checkArguments(plan),
     ...checkFields(plan),

@@ -4,6 +4,7 @@ export type NamedKind =
   | 'prompt'
   | 'resource'
   | 'workflow'
+  | 'domain'
   | 'state'
   | 'agent'
   | 'step'
@@ -31,6 +32,8 @@ export const NAME_RULES: Readonly<Record<NamedKind, RegExp>> = {
   prompt: PROTOCOL_NAME,
   resource: PROTOCOL_NAME,
   workflow: WORKFLOW_NAME,
+  // A part of the addresses of resources.
+  domain: /^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,63}$/u,
   state: WORKFLOW_NAME,
   agent: AGENT_NAME,
   step: EXTENDED_IDENTIFIER,
