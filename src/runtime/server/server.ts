@@ -108,7 +108,7 @@ export function createServer(
 }
 
 /** Loaded with the first prompt that runs a workflow. */
-let promptRuns: typeof import('./requests/prompt-run.js') | undefined;
+let runPrompt: typeof import('./requests/prompt-run.js').runPrompt | undefined;
 
 class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
@@ -435,9 +435,9 @@ class RegistryServer implements StepwrightServer {
     if (content.kind !== 'workflow') return this.#parts.renderer.get(prompt, content, input, request, mask);
     const workflow = workflows.get(prompt.name);
     if (workflow === undefined) throw new Error(`workflow ${prompt.name} is offered and not served`);
-    promptRuns ??= await import('./requests/prompt-run.js');
+    runPrompt ??= (await import('./requests/prompt-run.js')).runPrompt;
     try {
-      return await promptRuns.runPrompt({
+      return await runPrompt({
         workflow,
         input,
         args: Object.entries(given).filter(
