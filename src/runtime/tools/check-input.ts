@@ -9,11 +9,12 @@ import {
   memberOf,
   pointerOf,
 } from '../../graph/json.js';
+import { uniqueBy } from '../../graph/maps.js';
 import { nearestName } from '../../graph/names.js';
 import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
-import { distinct, issueProblems, type Problem, schemaProblems, unnamedKeys } from './schema-problems.js';
+import { issueProblems, type Problem, schemaProblems, unnamedKeys } from './schema-problems.js';
 import { type DEPTH_LIMIT, findProtoKey, type SIZE_LIMIT, toJson } from './to-json.js';
 import { inObject, message, toolTexts } from './tool-texts.js';
 
@@ -68,7 +69,7 @@ export function checkInput(
     const unnamed = [...schemaProblems(unnamedKeys(faults, jsonSchema), jsonSchema), ...unknown];
     if (parsing.ok) return unnamed.length > 0 ? refuseInput(unnamed) : { ok: true, input: parsing.value };
     const { problems, isOwnText } = inWordsOf(faults, jsonSchema, parsing.problems);
-    const all = distinct([...problems, ...unnamed]);
+    const all = uniqueBy([...problems, ...unnamed], ({ message }) => message);
     return isOwnText ? refuseInput(all) : refuse(all);
   });
 }

@@ -19,7 +19,7 @@ import { type CallContext, callerOf, type ResourceOutcome } from './port.js';
 import type { Registry, ResourceEntry } from './registry.js';
 import { jsonSize } from './to-json.js';
 import { requestContextOf } from './tool-context.js';
-import { inBrackets, message, quoted, toolTexts } from './tool-texts.js';
+import { inBrackets, kindOf, message, quoted, toolTexts } from './tool-texts.js';
 
 /** A template of addresses, and who knows what its variables may be. */
 export interface TemplateInfo {
@@ -433,7 +433,7 @@ function contentOf(content: unknown, { uri, mimeType }: Head): JsonObject | stri
   const head = (type: string | undefined) => ({ uri, ...defined({ mimeType: type }) });
   if (typeof content === 'string') return { ...head(mimeType), text: content };
   if (content instanceof Uint8Array) return { ...head(mimeType), blob: base64(content) };
-  if (!isRecord(content)) return describe(content);
+  if (!isRecord(content)) return content === undefined ? 'nothing' : kindOf(content);
   const { text, blob } = content;
   const type = typeof content.mimeType === 'string' ? content.mimeType : mimeType;
   if (typeof text === 'string' && blob === undefined) return { ...head(type), text };
@@ -441,12 +441,6 @@ function contentOf(content: unknown, { uri, mimeType }: Head): JsonObject | stri
   if (blob instanceof Uint8Array) return { ...head(type), blob: base64(blob) };
   if (typeof blob !== 'string') return toolTexts.contentOfOtherShape();
   return isBase64(blob) ? { ...head(type), blob } : 'a blob whose text is not base64';
-}
-
-function describe(content: unknown): string {
-  if (content === undefined) return 'nothing';
-  if (content === null) return 'null';
-  return Array.isArray(content) ? 'a list' : `a ${typeof content}`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { currentSchema } from '../../formats/json-schema/dialect.js';
 import type { ValueFault } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonSchema, pointerOf, referredValue } from '../../graph/json.js';
+import { uniqueBy } from '../../graph/maps.js';
 import { nearestName } from '../../graph/names.js';
 import { oneLine } from '../../graph/printable-text.js';
 import { inObject, quoted, subject, toolTexts } from './tool-texts.js';
@@ -31,7 +32,7 @@ export function schemaProblems(faults: readonly ValueFault[], schema: JsonSchema
     const union = unions.find((each) => each.fault === fault);
     problems.push(...(union === undefined ? [schemaProblem(fault, schema)] : unionProblems(union, schema)));
   }
-  return distinct(problems);
+  return uniqueBy(problems, ({ message }) => message);
 }
 
 /** A union without an alternative that fits, with the faults of each. */
@@ -85,12 +86,13 @@ export function isOfMoreKeys({ keyword }: ValueFault): boolean {
 }
 
 export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): Problem[] {
-  return distinct(
+  return uniqueBy(
     issues.map(({ message, path = [] }) => {
       const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
       const pointer = pointerOf(keys);
       return { pointer, message: pointer === '' ? message : `${quoted(pointer)}: ${message}` };
     }),
+    ({ message }) => message,
   );
 }
 
@@ -225,9 +227,4 @@ function valueWords(values: unknown): string {
   const list = Array.isArray(values) ? values : [values];
   const shown = list.slice(0, 10).map((value: Json) => JSON.stringify(value));
   return `${shown.join(', ')}${list.length > shown.length ? ', …' : ''}`;
-}
-
-export function distinct(problems: readonly Problem[]): Problem[] {
-  const messages = new Set<string>();
-  return problems.filter(({ message }) => !messages.has(message) && messages.add(message));
 }

@@ -4,6 +4,7 @@ import { readMetadata } from '../../decorators/metadata.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import { getOrInsert } from '../../graph/maps.js';
 import { nearestName } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
@@ -420,10 +421,10 @@ class StandardSchemas {
   readonly #schemas = new Map<AnyClass, Readonly<Record<'input' | 'output', StandardSchemaV1 | undefined>>>();
 
   of(cls: AnyClass, side: 'input' | 'output'): StandardSchemaV1 | undefined {
-    const existing = this.#schemas.get(cls);
-    if (existing !== undefined) return existing[side];
-    const schemas = { input: standardSchema(cls, 'input'), output: standardSchema(cls, 'output') };
-    this.#schemas.set(cls, schemas);
+    const schemas = getOrInsert(this.#schemas, cls, () => ({
+      input: standardSchema(cls, 'input'),
+      output: standardSchema(cls, 'output'),
+    }));
     return schemas[side];
   }
 }

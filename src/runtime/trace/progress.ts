@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../graph/maps.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import { nodeKey, parseNodeKey } from '../../plan/instances.js';
@@ -174,12 +175,10 @@ const places = new WeakMap<ScopePlan, ReadonlyMap<PlannedNode, number>>();
 
 /** Places of the steps of a scope among those that a plan lists. */
 function placesIn(scope: ScopePlan): ReadonlyMap<PlannedNode, number> {
-  const cached = places.get(scope);
-  if (cached !== undefined) return cached;
-  const steps = scope.nodes.filter(({ node }) => isListed(node));
-  const byNode = new Map(steps.map((node, place) => [node, place]));
-  places.set(scope, byNode);
-  return byNode;
+  return getOrInsert(places, scope, () => {
+    const steps = scope.nodes.filter(({ node }) => isListed(node));
+    return new Map(steps.map((node, place) => [node, place]));
+  });
 }
 
 /** The containers around a node in its workflow, the outermost first. */

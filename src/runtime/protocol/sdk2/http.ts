@@ -1,6 +1,7 @@
 import { createMcpHandler, type McpHttpHandler, McpServer, type Server } from '@modelcontextprotocol/server';
 import { defined } from '../../../graph/defined.js';
 import type { JsonSchema } from '../../../graph/json.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
 import type { ServerChange, StepwrightServer } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
@@ -16,12 +17,7 @@ export { StatelessServers };
 const withHeaders = new WeakMap<JsonSchema, boolean>();
 
 function hasHeaders(schema: JsonSchema): boolean {
-  let has = withHeaders.get(schema);
-  if (has === undefined) {
-    has = JSON.stringify(schema).includes('"x-mcp-header":');
-    withHeaders.set(schema, has);
-  }
-  return has;
+  return getOrInsert(withHeaders, schema, () => JSON.stringify(schema).includes('"x-mcp-header":'));
 }
 
 /** Has the SDK check the headers of a call by the schema of its tool, which it does for servers of this class alone. */

@@ -81,15 +81,12 @@ export class OpenCall {
       this.lacking = capability;
     };
     const log: NonNullable<Peer['log']> = (...entry) => this.#exchange.log?.(...entry);
-    const elicit: NonNullable<Peer['elicit']> = (...asked) => this.#elicit(...asked);
-    const sample: NonNullable<Peer['sample']> = (...asked) => this.#sample(...asked);
-    const roots: NonNullable<Peer['roots']> = (signal) => this.#roots(signal);
     peer.asksBetween = true;
     peer.lacks = lacks;
     peer.log = log;
-    if (askable.elicit) peer.elicit = elicit;
-    if (askable.sample) peer.sample = sample;
-    if (askable.roots) peer.roots = roots;
+    if (askable.elicit) peer.elicit = this.#elicit.bind(this);
+    if (askable.sample) peer.sample = this.#sample.bind(this);
+    if (askable.roots) peer.roots = this.#roots.bind(this);
     this.peer = peer;
   }
 

@@ -15,7 +15,7 @@ import { clip, counted, MASKED } from '../../../graph/printable-text.js';
 import { receivedJson } from '../../tools/check-input.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { type Problem, schemaProblems } from '../../tools/schema-problems.js';
-import { toolTexts } from '../../tools/tool-texts.js';
+import { kindOf, toolTexts } from '../../tools/tool-texts.js';
 import type { PromptArgumentListing } from '../wire.js';
 
 /** What is wrong with one argument of a request. */
@@ -346,13 +346,6 @@ function wordsOf(reading: Reading): string | undefined {
 /** A value as a person would type it. */
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** The kind of a value that should have been another one, in words: `a list`. */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 /** Suggests values of an argument; see {@link ArgOptions.complete}. */

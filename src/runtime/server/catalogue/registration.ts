@@ -21,6 +21,7 @@ import { formatLocation } from '../../../graph/source-location.js';
 import { planOf } from '../../../plan/compile.js';
 import { clientToolNames, type FunctionEntry, type Registry, type ToolEntry } from '../../tools/registry.js';
 import { schemaProblems } from '../../tools/schema-problems.js';
+import { kindOf } from '../../tools/tool-texts.js';
 import type { Registered, RunnableWorkflow } from '../composite/served-workflows.js';
 import {
   type BuiltWorkflow,
@@ -40,7 +41,6 @@ import {
   UnusableSchemaError,
   workflowFault,
 } from '../registrations.js';
-import { kindOf } from './arguments.js';
 
 /** What is known of the workflows of one server, of which some are replaced: worked out once for each graph. */
 export class RegistrationMemo {

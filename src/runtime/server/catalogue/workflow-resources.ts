@@ -167,10 +167,9 @@ export class WorkflowResources {
 
 async function textOf(graph: Graph, form: Form): Promise<string> {
   if (form === '.mmd') return (await import('../../../print/mermaid.js')).printMermaid(graph);
-  const { workflowData } = await import('../../../print/workflow-data.js');
+  const { workflowData, yamlText } = await import('../../../print/workflow-data.js');
   const data = workflowData(graph);
-  if (form === '') return `${JSON.stringify(data, null, 2)}\n`;
-  return (await import('../../../print/workflow-data.js')).yamlText(data);
+  return form === '' ? `${JSON.stringify(data, null, 2)}\n` : yamlText(data);
 }
 
 function withoutTools(value: Json, tools: ReadonlySet<string>): Json {

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../graph/maps.js';
 import type { CancelSignal } from '../../tools/port.js';
 
 /** How many requests are worked on at once. */
@@ -39,7 +40,7 @@ export class FairTurns {
    * @returns what ends the turn, to be called once; nothing for an aborted request.
    */
   async take(owner: string, signal: CancelSignal): Promise<(() => void) | undefined> {
-    const line = this.#lineOf(owner);
+    const line = getOrInsert(this.#lines, owner, (): Line => ({ running: 0, waiting: [] }));
     if (this.#isFree(line)) return this.#begin(owner, line);
     const isGranted = await new Promise<boolean>((resolve) => {
       const grant = (): void => resolve(true);
@@ -55,12 +56,6 @@ export class FairTurns {
     if (isGranted) return () => this.#end(owner, line);
     this.#forget(owner, line);
     return undefined;
-  }
-
-  #lineOf(owner: string): Line {
-    const line = this.#lines.get(owner) ?? { running: 0, waiting: [] };
-    this.#lines.set(owner, line);
-    return line;
   }
 
   #isFree(line: Line): boolean {

@@ -24,6 +24,7 @@ import {
 import { base64, isBase64 } from '../../tools/resources.js';
 import { toJson } from '../../tools/to-json.js';
 import { requestContextOf } from '../../tools/tool-context.js';
+import { kindOf } from '../../tools/tool-texts.js';
 import type { PromptTrace } from '../../trace/messages.js';
 import type { ServedPrompt } from '../catalogue/listings.js';
 import type { ResolvedSettings } from '../options.js';
@@ -210,10 +211,7 @@ function plainText(text: PromptText, registry: Registry): string {
 
 /** A block that is in the form of MCP already, but for bytes and handles in its text. */
 function plainBlock(content: unknown, number: number, registry: Registry): ContentBlock {
-  if (!isObject(content)) {
-    const kind = content === undefined || content === null ? String(content) : `a ${typeof content}`;
-    throw refuse(`message ${number} holds ${kind}`);
-  }
+  if (!isObject(content)) throw refuse(`message ${number} holds ${kindOf(content)}`);
   if (ToolHandle.is(content) || ResourceHandle.is(content))
     throw new PromptContentError(
       'E_PROMPT_HANDLE',

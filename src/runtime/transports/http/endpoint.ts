@@ -1,5 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import { clip } from '../../../graph/printable-text.js';
 import { ownerKey, UnidentifiedCallerError } from '../../runs/run/owner.js';
 import { type ScopedCaller, withRoles } from '../../server/callers.js';
@@ -356,12 +357,8 @@ class Endpoint {
   }
 
   #handlerOf(server: StepwrightServer): Promise<StatelessHandler> {
-    let handler = this.#handlers.get(server);
-    if (handler === undefined) {
-      handler = this.adapter.stateless?.open(server, this.log) as Promise<StatelessHandler>;
-      this.#handlers.set(server, handler);
-    }
-    return handler;
+    const open = () => this.adapter.stateless?.open(server, this.log) as Promise<StatelessHandler>;
+    return getOrInsert(this.#handlers, server, open);
   }
 
   #turnOf(holder: string): NonNullable<ConnectionSettings['turn']> {
