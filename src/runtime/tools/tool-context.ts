@@ -117,9 +117,7 @@ export function requestContextOf({
     signal,
     requestId,
     ...defined({ auth, principal }),
-    ...(peer?.headers === undefined ? {} : { headers: peer.headers }),
-    ...(peer?.session === undefined ? {} : { session: peer.session }),
-    ...(peer?.client === undefined ? {} : { client: peer.client }),
+    ...defined({ headers: peer?.headers, session: peer?.session, client: peer?.client }),
   };
 }
 

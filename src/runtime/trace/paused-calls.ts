@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { dataPath } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { CallNode } from '../../graph/model.js';
@@ -73,7 +74,7 @@ function ownCall(step: FailedStep, model: CallNode, context: HandOffContext): Ha
     arguments: { ...shown, ...Object.fromEntries(placeholders) },
     ...(step.isUnknown && !step.retryable ? { outcomeUnknown: true } : {}),
     ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }),
-    ...(guidance === undefined ? {} : { guidance }),
+    ...defined({ guidance }),
   };
 }
 

@@ -70,10 +70,8 @@ function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): Serv
   const { name, title, description, inputs, scopes } = workflow.graph;
   return {
     name,
-    ...defined({ title }),
     description,
-    ...(entry?.icons === undefined ? {} : { icons: entry.icons }),
-    ...(entry?.meta === undefined ? {} : { meta: entry.meta }),
+    ...defined({ title, icons: entry?.icons, meta: entry?.meta }),
     scopes,
     inputs,
     completers: entry?.class === undefined ? new Map() : completersOf(entry.class),
