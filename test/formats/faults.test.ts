@@ -182,6 +182,10 @@ describe('nodes', () => {
       '{ a: { call: t, retrys: 2 } }',
       /SW5005 node `a` has no `retrys` \(it has `call`, `args`, `on_error`, .*`timeout`, `id`;/,
     ],
+    [
+      '{ проверка: { call: t } }',
+      /SW5010 'проверка' is not a valid name of a node: use letters.* no digit first$/,
+    ],
     ['{ continue: { call: t } }', /SW5010 'continue' is not a valid name of a node/],
     ['{ rollback_all: { call: t } }', /SW5010 'rollback_all' is not a valid name/],
     ['{ p: { branches: { x: { call: t } }, on_partial_failure: rollback_all } }', /SW4028/],

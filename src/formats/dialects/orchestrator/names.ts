@@ -26,7 +26,7 @@ export function checkName(reports: Reports, name: LocatedText, kind: string): bo
     kind,
     name: name.value,
     rule: 'letters, digits and `_`, and no digit first',
-    suggestion: NAME.test(suggestion) ? suggestion : undefined,
+    suggestion: NAME.test(suggestion) && /[^_]/.test(suggestion) ? suggestion : undefined,
   });
   return false;
 }
