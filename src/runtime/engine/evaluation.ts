@@ -56,8 +56,11 @@ export function settledNode(node: NodeRecord | undefined): JsonObject | undefine
 const NEVER_BEGAN: JsonObject = { status: 'skipped' };
 
 interface EvaluationOptions {
+  /** What references to `error` read: the failure that a fallback replaces. */
   readonly error?: JsonObject | undefined;
+  /** The time of the event that is handled: what `run.now` reads. */
   readonly at?: number | undefined;
+  /** The fields of the state that may be read. Default: all. */
   readonly reads?: readonly string[] | undefined;
 }
 
@@ -66,35 +69,21 @@ export class Evaluation implements EvaluationScope {
   readonly #state: RunState;
   readonly #budget: Budget;
   readonly #scope: ScopeRecord;
-  readonly #error: JsonObject | undefined;
-  readonly #at: number | undefined;
-  readonly #reads: readonly string[] | undefined;
+  readonly #options: EvaluationOptions;
 
-  /**
-   * @param error what references to `error` read: the failure that a fallback replaces.
-   * @param at the time of the event that is handled: what `run.now` reads.
-   * @param reads the fields of the state that may be read. Default: all.
-   */
-  constructor(
-    state: RunState,
-    budget: Budget,
-    scope: ScopeRecord,
-    { error, at, reads }: EvaluationOptions = {},
-  ) {
+  constructor(state: RunState, budget: Budget, scope: ScopeRecord, options: EvaluationOptions = {}) {
     this.#state = state;
     this.#budget = budget;
     this.#scope = scope;
-    this.#error = error;
-    this.#at = at;
-    this.#reads = reads;
+    this.#options = options;
   }
 
   lookup(root: RefRoot, name: string | number): Value {
-    if (root === 'run') return name === 'now' ? this.#at : undefined;
+    const { error, at, reads } = this.#options;
+    if (root === 'run') return name === 'now' ? at : undefined;
     const field = String(name);
-    if (root === 'state' && this.#reads?.includes(field) === false)
-      throw expressionError('E_ACCESS', { field });
-    return lookup(this.#state, this.#scope, this.#error, root, String(name));
+    if (root === 'state' && reads?.includes(field) === false) throw expressionError('E_ACCESS', { field });
+    return lookup(this.#state, this.#scope, error, root, field);
   }
 
   /** Whether a node of the workflow, by its id, has succeeded. */
@@ -104,11 +93,7 @@ export class Evaluation implements EvaluationScope {
 
   /** A copy in which references to `error` read this one. */
   withError(error: JsonObject): Evaluation {
-    return new Evaluation(this.#state, this.#budget, this.#scope, {
-      error,
-      at: this.#at,
-      reads: this.#reads,
-    });
+    return new Evaluation(this.#state, this.#budget, this.#scope, { ...this.#options, error });
   }
 
   /** Any value, absent included. */

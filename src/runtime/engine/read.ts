@@ -5,7 +5,7 @@ import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { ScopeInstance } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Outstanding } from './contract.js';
-import { Evaluation, errorOf } from './evaluation.js';
+import { readerOf } from './evaluation.js';
 import type { Failure, OwedCommand, StepAction } from './events.js';
 import { timerId } from './identity.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
@@ -59,10 +59,9 @@ export function refusedValues(state: RunState, action: string): readonly (readon
  */
 export function guidanceOf(state: RunState, key: string, at: number): string | undefined {
   const node = nodeRecord(state, key);
-  const { guidance, reads } = node?.planned.node ?? {};
+  const guidance = node?.planned.node.guidance;
   if (node === undefined || guidance === undefined) return undefined;
-  const options = { at, error: errorOf(node), reads };
-  const text = new Evaluation(state, new Budget(EXPRESSION_BUDGET), node.scope, options).guidance(guidance);
+  const text = readerOf({ state, budget: new Budget(EXPRESSION_BUDGET), at }, node).guidance(guidance);
   return text.ok && text.value !== '' ? text.value : undefined;
 }
 
@@ -104,13 +103,12 @@ interface StoppedInput {
  */
 export function stoppedInput(state: RunState, key: string, at: number): StoppedInput {
   const node = state.find(key);
-  const { command, scope } = node;
+  const { command } = node;
   const { node: model } = node.planned;
   const action = command?.kind === 'requestAction' ? command.action : undefined;
   const whole = action?.type === 'step' ? action.args : undefined;
   if (whole !== undefined || model.kind !== 'call') return { args: whole ?? {}, lacking: [] };
-  const options = { at, error: errorOf(node), reads: model.reads };
-  const evaluation = new Evaluation(state, new Budget(EXPRESSION_BUDGET), scope, options);
+  const evaluation = readerOf({ state, budget: new Budget(EXPRESSION_BUDGET), at }, node);
   let args: JsonObject = {};
   const lacking: StoppedInput['lacking'][number][] = [];
   for (const entry of model.input.entries) {

@@ -141,7 +141,9 @@ export function beginParts(transition: Transition, node: NodeRecord, concurrency
     transition.change(container);
     container.next += 1;
     container.running += 1;
-    reportStarted(transition, node, part, container.end - container.first);
+    const fact = partInFact(node, part);
+    const count = container.end - container.first;
+    if (fact !== undefined) transition.report({ kind: 'partStarted', ...fact, count });
     openPart(transition, node, container, part);
   }
 }
@@ -164,7 +166,8 @@ export function closePart(
   const container = transition.change(containerOf(node));
   container.running -= 1;
   if (outcome.status === 'cancelled') container.interrupted = true;
-  reportEnded(transition, node, part, outcome);
+  const fact = partInFact(node, part);
+  if (fact !== undefined) transition.report({ kind: 'partEnded', ...fact, outcome: outcomeInFact(outcome) });
   const { kind } = node.planned.node;
   if (kind === 'foreach' || kind === 'workflow') deletePart(transition, container, part);
   return container;
@@ -206,35 +209,11 @@ export function completePart(
   });
 }
 
-/** Reports the start of an item or a parallel branch. The other parts have facts of their own. */
-function reportStarted(
-  transition: Transition,
-  { key, planned }: NodeRecord,
-  part: number,
-  count: number,
-): void {
-  if (planned.node.kind === 'foreach') {
-    transition.report({ kind: 'partStarted', node: key, index: part, count });
-  } else if (planned.node.kind === 'parallel') {
-    const { arm } = planned.parts[part] ?? {};
-    if (arm !== undefined) transition.report({ kind: 'partStarted', node: key, arm, count });
-  }
-}
-
-/** Reports the end of a part that `reportStarted` reported. */
-function reportEnded(
-  transition: Transition,
-  { key, planned }: NodeRecord,
-  part: number,
-  ended: Outcome,
-): void {
-  const outcome = outcomeInFact(ended);
-  if (planned.node.kind === 'foreach') {
-    transition.report({ kind: 'partEnded', node: key, index: part, outcome });
-  } else if (planned.node.kind === 'parallel') {
-    const { arm } = planned.parts[part] ?? {};
-    if (arm !== undefined) transition.report({ kind: 'partEnded', node: key, arm, outcome });
-  }
+/** An item or a parallel branch, in the facts of its start and its end. The other parts have facts of their own. */
+function partInFact({ key: node, planned }: NodeRecord, part: number) {
+  if (planned.node.kind === 'foreach') return { node, index: part };
+  const arm = planned.node.kind === 'parallel' ? planned.parts[part]?.arm : undefined;
+  return arm === undefined ? undefined : { node, arm };
 }
 
 function outcomeInFact(outcome: Outcome): Extract<Fact, { kind: 'partEnded' }>['outcome'] {

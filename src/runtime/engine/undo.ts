@@ -82,8 +82,7 @@ export function beginRollback(
 function begin(transition: Transition, owner: Owner, failure: Failure | undefined): void {
   transition.report({
     kind: 'compensating',
-    ...defined({ node: owner?.key }),
-    ...defined({ failure }),
+    ...defined({ node: owner?.key, failure }),
   });
   const row = { seq: transition.nextSeq(), next: 0, issued: 0, settled: 0 };
   transition.state.undoing.put(keyOf(owner), row);
@@ -133,7 +132,7 @@ export function continueUndo(transition: Transition, owner: Owner, hasSlot?: tru
 }
 
 function continuationOf(by: Owner, hasSlot?: true): ContinueUndo<NodeRecord> {
-  return hasSlot === undefined ? { kind: 'continueUndo', by } : { kind: 'continueUndo', by, hasSlot };
+  return { kind: 'continueUndo', by, ...defined({ hasSlot }) };
 }
 
 const END: Next = { kind: 'end' };
