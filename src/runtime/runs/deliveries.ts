@@ -147,9 +147,8 @@ export function submissionOf(
 
 function cancellationIn({ reason, compensate, code }: JsonObject): Cancellation {
   return {
-    ...(reason === undefined ? {} : { reason: String(reason) }),
+    ...defined({ reason: textIn(reason), code: textIn(code) }),
     ...(compensate === undefined ? {} : { compensate: compensate === true }),
-    ...(code === undefined ? {} : { code: String(code) }),
   };
 }
 

@@ -65,9 +65,7 @@ export class RunInbox {
 
   /** Cancels the run. Cancelling a cancelled run has no effect. */
   async cancel(by: Owner, { reason, compensate, code }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
-    const content = {
-      ...defined({ reason, compensate, code }),
-    };
+    const content = defined({ reason, compensate, code });
     const answer = await this.#send('cancel', by, content, defined({ waiter }));
     return 'accepted' in answer ? { ok: true, envelope: this.#run.envelope } : answer;
   }
@@ -165,7 +163,7 @@ export class RunInbox {
       return;
     }
     sender.isSent = true;
-    if (run.live === undefined) this.#answerLate(item.id);
+    if (run.live === undefined) sender.resolve(lateAnswer(run, item));
     else run.sent();
   }
 
@@ -192,7 +190,10 @@ export class RunInbox {
     );
   }
 
-  /** Another process may have consumed items: their senders get its responses. What a lost run has not taken is sent again. */
+  /**
+   * Another process may have consumed items, or the run is over: their senders get the responses. What a lost run has not
+   * taken is sent again.
+   */
   settle(): void {
     for (const sender of [...this.#senders.values()]) {
       const { live, isSent } = sender;
@@ -209,12 +210,7 @@ export class RunInbox {
     const response = await this.#journal.response(run, id).catch(() => undefined);
     if (this.#senders.get(id) !== sender) return;
     if (response !== undefined) this.#deliveryFor(sender, false).relay(response);
-    else if (this.#run.live === undefined) this.#answerLate(id);
-  }
-
-  /** The run is over: what was not taken from the inbox until then is not taken any more. */
-  ended(): void {
-    this.settle();
+    else if (this.#run.live === undefined) sender.resolve(lateAnswer(this.#run, sender.item));
   }
 
   /** No process has taken an item: it stays in the inbox, and its sender does not wait for that. */
@@ -233,12 +229,6 @@ export class RunInbox {
         ? { ok: true, accepted: true, warnings }
         : { ok: true, envelope: this.#run.envelope, warnings },
     );
-  }
-
-  #answerLate(id: string): void {
-    const sender = this.#senders.get(id);
-    if (sender === undefined) return;
-    sender.resolve(lateAnswer(this.#run, sender.item));
   }
 }
 

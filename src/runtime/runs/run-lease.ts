@@ -53,9 +53,9 @@ export class RunLease {
     return this.#changes === 0;
   }
 
+  /** Calls back when it is current, which it is not now. */
   whenCurrent(look: () => void): void {
-    if (this.isCurrent) look();
-    else this.#waiting.push(look);
+    this.#waiting.push(look);
   }
 
   /** Loads the run where another process has written to it. Resolves with whether the journal has it. */

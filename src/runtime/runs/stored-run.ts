@@ -304,8 +304,7 @@ export class StoredRun implements RequestedRun, SharedContext {
       this.#live.go(this.isCapable(this.graph));
       return;
     }
-    this.#wasOver = this.#live.state.run.status !== 'running';
-    this.#changed();
+    this.resume();
   }
 
   #load(loaded: LoadedRun): RunMask {
@@ -537,7 +536,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     this.#peer = undefined;
     this.#parts.idle.delete(this);
     this.#parts.onEnd(this.id, this.#ended.at);
-    this.#requests?.ended();
+    this.#requests?.settle();
   }
 
   #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {

@@ -257,8 +257,8 @@ export async function readStubs(
   source: StubSource | undefined,
   workflow: StubbedWorkflow,
 ): Promise<ReadStubs> {
-  const opened = source === undefined ? { reports: new Reports(new SourceText('', '')) } : await open(source);
-  const { reports, root: map } = opened as OpenStubs;
+  const { reports, root: map }: OpenStubs =
+    source === undefined ? { reports: new Reports(new SourceText('', '')) } : await open(source);
   const named = namesIn(workflow);
   const results = new Map<string, StubResults[string]>();
   for (const { key, value } of map?.entries ?? []) {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../graph/json.js';
+import { getOrInsert } from '../../../graph/maps.js';
 import type { Graph } from '../../../graph/model.js';
 import { isServerCall, nodesWithTasks } from '../../../graph/nodes.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
@@ -161,11 +162,8 @@ const tools = new WeakMap<Graph, WeakMap<SafetyOf, Readonly<Record<string, ToolS
  * looked for once for each graph and set of tools.
  */
 function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, ToolSafety>> {
-  const byTools = tools.get(graph) ?? new WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>();
-  tools.set(graph, byTools);
-  const safeties = byTools.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));
-  byTools.set(safetyOf, safeties);
-  return safeties;
+  const byTools = getOrInsert(tools, graph, () => new WeakMap());
+  return getOrInsert(byTools, safetyOf, () => Object.freeze(findTools(graph, safetyOf)));
 }
 
 function findTools(graph: Graph, safetyOf: SafetyOf): Record<string, ToolSafety> {

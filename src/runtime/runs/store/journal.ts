@@ -399,22 +399,12 @@ export async function sendSafely(journal: Pick<Journal, 'send'>, item: InboxItem
 
 /** Sends an item and waits for its response, from whichever process holds the run. Rejects when `signal` is aborted. */
 export async function request(
-  journal: ResponsiveJournal,
+  journal: Pick<Journal, 'send' | 'response' | 'watch'>,
   item: InboxItem,
   signal?: AbortSignal,
 ): Promise<Json> {
   await sendSafely(journal, item);
-  return responseTo(journal, item, signal);
-}
-
-type ResponsiveJournal = Pick<Journal, 'send' | 'response' | 'watch'>;
-
-/** Waits for the response to an item that was sent. */
-function responseTo(
-  journal: ResponsiveJournal,
-  { run, id }: Pick<InboxItem, 'run' | 'id'>,
-  signal?: AbortSignal,
-): Promise<Json> {
+  const { run, id } = item;
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       unwatch();
