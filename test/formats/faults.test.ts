@@ -186,6 +186,14 @@ describe('nodes', () => {
       '{ проверка: { call: t } }',
       /SW5010 'проверка' is not a valid name of a node: use letters.* no digit first$/,
     ],
+    [
+      '{ a: { items: [1], max_iterations: 0, step: { call: t } } }',
+      /SW4015 `max` of step `a` must be a whole number from 1 to 100000, not 0 \(it is written `max_iterations`\)/,
+    ],
+    [
+      '{ a: { call: t, on_error: { retry: 200 } } }',
+      /SW4015 .* not 201 \(it is written `retry`, which counts the attempts after the first\)/,
+    ],
     ['{ continue: { call: t } }', /SW5010 'continue' is not a valid name of a node/],
     ['{ rollback_all: { call: t } }', /SW5010 'rollback_all' is not a valid name/],
     ['{ p: { branches: { x: { call: t } }, on_partial_failure: rollback_all } }', /SW4028/],

@@ -46,6 +46,7 @@ const HINTS: {
   SW4013: ({ end, step }) => `give \`${String(end)}\` a \`when\`, or remove \`${String(step)}\``,
   SW4014: ({ tool, upstream }) =>
     `leave \`retry\` out, unless \`${String(tool)}\` says that a second call does no harm: by ${upstream === undefined ? '`retrySafety` of its class' : `\`idempotentHint\` of the server \`${String(upstream)}\``}`,
+  SW4015: ({ option }) => WRITTEN_NUMBERS[String(option)],
   SW4021: ({ step }) => `name \`${String(step)}\` in a \`goto\` or a \`fallback\`, or remove it`,
   SW4020: () => 'add a node without `depends_on` that no `goto`, `fallback` or `on_partial_failure` names',
   SW4022: () => 'add a `default` to the branch',
@@ -57,6 +58,15 @@ const HINTS: {
     `add \`compensate\` to the call; if \`${String(tool)}\` changes nothing, let the tool say so`,
   SW4046: () =>
     'add `on_failure: compensate` to the workflow, or call it in a branch of a `parallel` node with `on_partial_failure: rollback_all`',
+};
+
+/** How numbers of the graph with another name or unit are written, by their names there. */
+const WRITTEN_NUMBERS: Readonly<Record<string, string>> = {
+  attempts: 'it is written `retry`, which counts the attempts after the first',
+  delayMs: 'it is written `delay`',
+  capMs: 'it is written `max_delay`',
+  durationMs: 'it is written `wait`',
+  max: 'it is written `max_iterations`',
 };
 
 /** The repair of a reference to the length of a value. */
