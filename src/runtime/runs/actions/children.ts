@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Json } from '../../../graph/json.js';
 import { getOrInsert } from '../../../graph/maps.js';
 import type { Graph } from '../../../graph/model.js';
@@ -5,7 +6,7 @@ import { nodesWithTasks } from '../../../graph/nodes.js';
 import { agentItemOf, isAgentLoop, stepIdIn } from '../../engine/agent-loops.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import { SmallMap } from '../../engine/tables.js';
-import { childId, randomId } from '../run/owner.js';
+import { childId } from '../run/owner.js';
 import type { HostRow } from '../store/journal.js';
 
 /** An item of a loop that an agent drives. Plain JSON. */
@@ -39,7 +40,7 @@ export class Children {
       if (fact.kind !== 'partStarted' && fact.kind !== 'partEnded') continue;
       const { node: loop, index } = fact;
       if (index === undefined || !isAgentLoop(state.find(loop).planned.node)) continue;
-      if (fact.kind === 'partStarted') this.#put({ id: randomId(), loop, index, at });
+      if (fact.kind === 'partStarted') this.#put({ id: randomBytes(16).toString('hex'), loop, index, at });
       else this.#end(this.#open.get(loop)?.get(index), fact.outcome);
     }
   }
@@ -114,7 +115,7 @@ export class Children {
   /** The rows of open children for another run, with ids of their own. */
   copies(): HostRow[] {
     return this.open().flatMap((children) =>
-      children.flatMap((child) => rowsOf({ ...child, id: randomId() })),
+      children.flatMap((child) => rowsOf({ ...child, id: randomBytes(16).toString('hex') })),
     );
   }
 }

@@ -97,10 +97,9 @@ export function childIn(id: string): { readonly alias: string; readonly child: s
 const ID_LENGTH = 32;
 
 /** Random bits are drawn for many ids at once: a call of the system costs as much for one. */
-let ids = '';
-let drawn = 0;
+let [ids, drawn] = ['', 0];
 
-/** An id that no caller can guess. */
+/** An id that no caller can guess: of a process, since a workflow on Temporal has no such source. */
 export function randomId(): string {
   if (drawn === ids.length) {
     ids = Buffer.from(crypto.getRandomValues(new Uint8Array(ID_LENGTH * 128))).toString('hex');
