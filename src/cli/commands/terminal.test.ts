@@ -40,7 +40,7 @@ describe('a program', () => {
     const child = `(trap 'echo ended > end; exit' TERM; echo > ready; while :; do sleep 0.02; done) & wait`;
     const run = runProgram({ command: `cd '${folder}'; ${child}`, signal: stop.signal });
     const failure = expect(run).rejects.toThrow('interrupted');
-    await vi.waitFor(() => readFile(path.join(folder, 'ready')), { timeout: 4_000 });
+    await vi.waitFor(() => readFile(path.join(folder, 'ready')), { timeout: 20_000 });
     stop.abort(new Error('interrupted'));
     await failure;
     expect(await readFile(path.join(folder, 'end'), 'utf8')).toBe('ended\n');

@@ -235,7 +235,7 @@ describe('the state of an open call', () => {
   test('gives the result of a tool that went on without its answer', async () => {
     const url = await listening(serverOf());
     const requestState = (await round(url, 'patient')).result?.requestState;
-    await vi.waitFor(() => expect(effects).toEqual(['late']), 5_000);
+    await vi.waitFor(() => expect(effects).toEqual(['late']), 20_000);
     const { result } = await round(url, 'patient', { requestState, inputResponses: {} });
     expect(result?.structuredContent).toEqual({ done: true });
   });
@@ -243,7 +243,7 @@ describe('the state of an open call', () => {
   test('ends with the time that a call of a tool may take', async () => {
     const url = await listening(serverOf({ toolTimeoutMs: 300 }));
     const requestState = (await round(url, 'book')).result?.requestState;
-    await vi.waitFor(() => expect(effects).toEqual(['held', 'aborted']), 5_000);
+    await vi.waitFor(() => expect(effects).toEqual(['held', 'aborted']), 20_000);
     const { result } = await round(url, 'book', { requestState, inputResponses: seats });
     expect(result).toMatchObject({ isError: true });
     expect(JSON.stringify(result)).toContain('did not answer within 300 ms');
@@ -257,9 +257,9 @@ describe('the state of an open call', () => {
     const params = { name: 'slow', arguments: {}, _meta: envelope(ALL), requestState, inputResponses };
     const headers = { 'mcp-name': 'slow' };
     const left = post(url, 'tools/call', { params, headers, signal: abort.signal });
-    await vi.waitFor(() => expect(effects).toEqual(['begun']), 5_000);
+    await vi.waitFor(() => expect(effects).toEqual(['begun']), 20_000);
     abort.abort();
     await expect(left).rejects.toThrow();
-    await vi.waitFor(() => expect(effects).toEqual(['begun', 'aborted']), 5_000);
+    await vi.waitFor(() => expect(effects).toEqual(['begun', 'aborted']), 20_000);
   });
 });

@@ -122,7 +122,7 @@ describe.each(cases)('with runs in %s, over %s', (store, transport) => {
     const second = indexing(kept);
     onTestFinished(() => second.server.stop());
     const other = await connect(second.server);
-    await expect.poll(() => second.work.calls, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => second.work.calls).toBe(1);
     expect(await getTask(other, taskId)).toMatchObject({ status: 'working' });
     second.work.end(undefined);
     expect((await resultOf(other, taskId)).structuredContent).toEqual({ folder: 'docs', documents: 12 });

@@ -39,7 +39,7 @@ async function takenOver(
   const { toolSafety = () => 'none', holdsUnsafeCalls = false, deadlineMs } = more;
   const options = { journal, toolSafety, ...defined({ deadlineMs }) };
   void new Setup().run(started, { 'tool-a': never }, options);
-  await vi.waitFor(() => expect(journal.runs).toEqual(['run-1']));
+  await vi.waitFor(() => expect(journal.runs).toEqual(['run-1']), 20_000);
   const loaded = await journal.load('run-1');
   if (loaded === undefined) throw new Error('the journal has no run');
   const context = { requestId: '1', progress() {} };
@@ -53,7 +53,7 @@ async function takenOver(
 
 async function ended(run: LiveRun, begins = true): Promise<unknown> {
   if (begins) run.go();
-  await vi.waitFor(() => expect(run.liveStatus).toBe('over'));
+  await vi.waitFor(() => expect(run.liveStatus).toBe('over'), 20_000);
   return remainsOf(run.state.plan, run.state).unknown;
 }
 
@@ -134,7 +134,7 @@ describe('the time in which no process has a run', () => {
     const tools = { 'tool-a': never, 'tool-b': () => ok(2) };
     const run = await takenOver(tools, { graph: both, toolSafety, downMs, journal });
     run.go();
-    await vi.waitFor(() => expect(journal.writes).toBe(3));
+    await vi.waitFor(() => expect(journal.writes).toBe(3), 20_000);
     await settle();
     clocks.get(run)?.pass(59_999);
     await settle();
@@ -157,7 +157,7 @@ describe('a call that is held', () => {
   test('fails in a task, so that its step waits for its result or another attempt', async () => {
     const run = await takenOver({}, { graph: { ...one, task: true }, holdsUnsafeCalls: true });
     run.go();
-    await vi.waitFor(() => expect(run.heldCalls).toEqual([]));
+    await vi.waitFor(() => expect(run.heldCalls).toEqual([]), 20_000);
     expect([...run.asks.values()].map(({ action }) => action)).toMatchObject([
       { type: 'step', tool: 'tool-a', failure: { code: 'E_CALL_LOST', outcomeUnknown: true } },
     ]);
