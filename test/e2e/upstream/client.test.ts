@@ -1,5 +1,5 @@
 import { type UpstreamCall, type UpstreamPort, upstreamServers } from 'stepwright/runtime';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
 import { smoke } from '../../nightly.js';
 import { type HttpFixture, httpFixture } from './http.fixture.js';
@@ -62,7 +62,6 @@ const kinds = smoke(
 describe.each(kinds)('an upstream server over %s, %s', { timeout: 120_000 }, (kind, revision) => {
   let http: HttpFixture | undefined;
   let upstream: Required<UpstreamPort>;
-  const log: string[] = [];
 
   function open(timeoutMs?: number): Required<UpstreamPort> {
     const limit = timeoutMs === undefined ? {} : { timeoutMs };
@@ -75,17 +74,14 @@ describe.each(kinds)('an upstream server over %s, %s', { timeout: 120_000 }, (ki
             env: { FIXTURE_SECRET: VARIABLE },
             ...limit,
           };
-    const opened = upstreamServers({ fixture }, { log: (text) => log.push(text) });
-    onTestFinished(() => opened.close());
-    return opened;
+    return upstreamServers({ fixture }, { log: () => {} });
   }
 
-  beforeEach(async () => {
-    log.length = 0;
+  beforeAll(async () => {
     if (kind === 'http') http = await httpFixture(SECRET, revision === '2026-07-28');
     upstream = open();
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await upstream.close();
     await http?.close();
   });
@@ -148,6 +144,7 @@ describe.each(kinds)('an upstream server over %s, %s', { timeout: 120_000 }, (ki
   test('hears that a call has timed out', async () => {
     const { cancelled } = await stateOf(upstream);
     const limited = open(1_500);
+    onTestFinished(() => limited.close());
     // The limit is that of connecting, too; the connection is made all the same.
     while ((await stateOf(limited).catch(() => undefined)) === undefined);
     await expect(limited.call(tool('slow'), {}, call())).rejects.toMatchObject({
