@@ -3,7 +3,7 @@ import type { JsonObject } from '../../graph/json.js';
 import { getOrInsert } from '../../graph/maps.js';
 import { type NodeRecord, rollbacksAround } from './records.js';
 import type { EffectRow, FailedItemRow } from './rows.js';
-import { type ChangeList, KeyIndex, RowTable } from './tables.js';
+import { type ChangeList, Heap, KeyIndex, RowTable } from './tables.js';
 
 /** An undo record and its key. */
 export interface Effect extends EffectRow {
@@ -33,7 +33,7 @@ export class EffectTable extends RowTable<'effects'> {
   /** Keys of records that are not undone, by key of the `parallel` nodes around that roll back. */
   #inside: KeyIndex | undefined;
   /** By `groupOf`. Built at the first search: most runs need none. */
-  #ranked: Map<string, RankedEffects> | undefined;
+  #ranked: Map<string, Heap<Ranked>> | undefined;
 
   constructor(run: Nodes) {
     super('effects', run.changes);
@@ -105,7 +105,7 @@ export class EffectTable extends RowTable<'effects'> {
     if (this.#ranked === undefined) return;
     const group = groupOf(row);
     if (group === undefined) return;
-    const ranked = getOrInsert(this.#ranked, group, () => new RankedEffects());
+    const ranked = getOrInsert(this.#ranked, group, () => new Heap(isBetter));
     ranked.add({ key, status: row.status, order: row.order });
   }
 
@@ -125,51 +125,13 @@ export class EffectTable extends RowTable<'effects'> {
   }
 }
 
-/** An undo record as it was ranked. Stale if its row has another status or order now. */
+/** An undo record as it was ranked. Stale if its row has another status or order now: it is removed when it comes first. */
 type Ranked = Pick<Effect, 'key' | 'status' | 'order'>;
 
 /** Which record a compensation undoes if several match. */
 const RANKS = { active: 0, undoing: 1, unknown: 2, undone: 3, failed: 4 } as const;
 
-/** A binary heap of undo records: by status, then the newest first. Stale ones are removed when they come first. */
-class RankedEffects {
-  readonly #heap: Ranked[] = [];
-
-  get first(): Ranked | undefined {
-    return this.#heap[0];
-  }
-
-  add(effect: Ranked): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    for (;;) {
-      const above = (at - 1) >> 1;
-      const parent = heap[above];
-      if (parent === undefined || !isBetter(effect, parent)) break;
-      heap[at] = parent;
-      at = above;
-    }
-    heap[at] = effect;
-  }
-
-  removeFirst(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let at = 0;
-    for (;;) {
-      let below = 2 * at + 1;
-      const [left, right] = [heap[below], heap[below + 1]];
-      if (left !== undefined && right !== undefined && isBetter(right, left)) below += 1;
-      const child = heap[below];
-      if (child === undefined || !isBetter(child, last)) break;
-      heap[at] = child;
-      at = below;
-    }
-    heap[at] = last;
-  }
-}
-
+/** By status, then the newest first. */
 function isBetter(one: Ranked, other: Ranked): boolean {
   const difference = RANKS[one.status] - RANKS[other.status];
   return difference < 0 || (difference === 0 && one.order > other.order);

@@ -277,3 +277,57 @@ export class SmallMap<T> {
     return this.#all?.values() ?? (this.#only === undefined ? [] : [this.#only]);
   }
 }
+
+/** A binary heap: adding an item and removing the first cost O(log n). */
+export class Heap<T> {
+  readonly #isBefore: (one: T, other: T) => boolean;
+  #items: T[] = [];
+
+  constructor(isBefore: (one: T, other: T) => boolean) {
+    this.#isBefore = isBefore;
+  }
+
+  get first(): T | undefined {
+    return this.#items[0];
+  }
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  add(item: T): void {
+    const items = this.#items;
+    let at = items.length;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      const parent = items[above] as T;
+      if (!this.#isBefore(item, parent)) break;
+      items[at] = parent;
+      at = above;
+    }
+    items[at] = item;
+  }
+
+  removeFirst(): void {
+    const items = this.#items;
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return;
+    let at = 0;
+    for (let below = 1; below < items.length; below = 2 * at + 1) {
+      const right = below + 1;
+      if (right < items.length && this.#isBefore(items[right] as T, items[below] as T)) below = right;
+      const child = items[below] as T;
+      if (!this.#isBefore(child, last)) break;
+      items[at] = child;
+      at = below;
+    }
+    items[at] = last;
+  }
+
+  /** Removes all items but these. */
+  keep(isWanted: (item: T) => boolean): void {
+    const wanted = this.#items.filter(isWanted);
+    this.#items = [];
+    for (const item of wanted) this.add(item);
+  }
+}

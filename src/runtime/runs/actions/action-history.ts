@@ -101,9 +101,7 @@ export class ActionHistory {
       this.#put({
         id,
         at,
-        ...(action === undefined ? {} : { mode: actionKind(action) }),
-        ...(action?.answerBy === undefined ? {} : { answerBy: action.answerBy }),
-        ...defined({ until }),
+        ...defined({ mode: action && actionKind(action), answerBy: action?.answerBy, until }),
         ...childOf(fact.node),
       });
     }

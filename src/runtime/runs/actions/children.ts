@@ -63,8 +63,7 @@ export class Children {
     this.#all.set(child.id, child);
     if (child.outcome !== undefined) return;
     const { loop, index } = child;
-    const open = getOrInsert(this.#open, loop, () => new Map<number, Child>());
-    open.set(index, child);
+    getOrInsert(this.#open, loop, () => new Map<number, Child>()).set(index, child);
   }
 
   get(id: string): Child | undefined {
@@ -124,8 +123,7 @@ const withAgents = new WeakMap<Graph, boolean>();
 
 /** Whether runs of a workflow may have children. */
 export function hasAgents(graph: Graph): boolean {
-  const has = getOrInsert(withAgents, graph, () => nodesWithTasks(graph).some(isAgentLoop));
-  return has;
+  return getOrInsert(withAgents, graph, () => nodesWithTasks(graph).some(isAgentLoop));
 }
 
 function rowsOf(child: Child | undefined): HostRow[] {

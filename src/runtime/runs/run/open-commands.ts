@@ -3,7 +3,7 @@ import { mayAskModel } from '../../engine/actions.js';
 import { dueAtAgain } from '../../engine/attempt.js';
 import type { ActionRequest, Command, RunState, ToolCall } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import { SmallMap } from '../../engine/tables.js';
+import { Heap, SmallMap } from '../../engine/tables.js';
 import type { Call } from './calls-in-flight.js';
 import { type Clock, callAt } from './clock.js';
 import { Queue } from './inbox.js';
@@ -53,9 +53,7 @@ export class OpenCommands {
   ) {
     this.#clock = clock;
     this.#limitOf = limitOf;
-    const onTimeOfOthers: typeof onTime = (ids) =>
-      onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
-    this.#onTime = onTimeOfOthers;
+    this.#onTime = (ids) => onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
   }
 
   take(command: Command): void {
@@ -389,12 +387,12 @@ interface OpenIds {
 const FEW = 32;
 
 /**
- * The times a run waits for, the earliest first: a binary heap. A time that is not wanted any more stays in it until it
- * comes to the top or until the heap has doubled, so that adding and dropping one costs O(log n).
+ * The times a run waits for, the earliest first. A time that is not wanted any more stays in it until it comes to the top
+ * or until the heap has doubled.
  */
 export class DueTimes {
   readonly #open: OpenIds;
-  #heap: Due[] = [];
+  readonly #heap = new Heap<Due>((one, other) => one.dueAt < other.dueAt);
   #limit = FEW;
 
   constructor(open: OpenIds) {
@@ -402,16 +400,18 @@ export class DueTimes {
   }
 
   add(id: string, dueAt: number): void {
-    if (this.#heap.length >= this.#limit) this.#sweep();
-    this.#heap.push({ id, dueAt });
-    this.#rise(this.#heap.length - 1);
+    if (this.#heap.size >= this.#limit) {
+      this.#heap.keep((due) => this.#open.has(due.id));
+      this.#limit = Math.max(FEW, this.#heap.size * 2);
+    }
+    this.#heap.add({ id, dueAt });
   }
 
   /** The earliest time that is wanted. */
   get first(): Due | undefined {
-    for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
+    for (let { first } = this.#heap; first !== undefined; first = this.#heap.first) {
       if (this.#open.has(first.id)) return first;
-      this.#dropFirst();
+      this.#heap.removeFirst();
     }
     return undefined;
   }
@@ -420,53 +420,7 @@ export class DueTimes {
   takeDue(now: number): Due | undefined {
     const { first } = this;
     if (first === undefined || first.dueAt > now) return undefined;
-    this.#dropFirst();
+    this.#heap.removeFirst();
     return first;
-  }
-
-  #sweep(): void {
-    const wanted = this.#heap.filter(({ id }) => this.#open.has(id));
-    // A sorted list is a heap.
-    this.#heap = wanted.sort((one, other) => one.dueAt - other.dueAt);
-    this.#limit = Math.max(FEW, wanted.length * 2);
-  }
-
-  #dropFirst(): void {
-    const last = this.#heap.pop();
-    if (last === undefined || this.#heap.length === 0) return;
-    this.#heap[0] = last;
-    this.#sink(0);
-  }
-
-  #rise(from: number): void {
-    const heap = this.#heap;
-    const due = heap[from] as Due;
-    let at = from;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      const parent = heap[above] as Due;
-      if (parent.dueAt <= due.dueAt) break;
-      heap[at] = parent;
-      at = above;
-    }
-    heap[at] = due;
-  }
-
-  #sink(from: number): void {
-    const heap = this.#heap;
-    const due = heap[from] as Due;
-    let at = from;
-    for (;;) {
-      let below = 2 * at + 1;
-      const first = heap[below];
-      if (first === undefined) break;
-      const right = heap[below + 1];
-      const child = right !== undefined && right.dueAt < first.dueAt ? right : first;
-      if (child === right) below += 1;
-      if (child.dueAt >= due.dueAt) break;
-      heap[at] = child;
-      at = below;
-    }
-    heap[at] = due;
   }
 }
