@@ -26,7 +26,7 @@ interface ShownPart {
   readonly index?: number;
 }
 
-interface ShownReport {
+export interface ShownReport {
   readonly workflow: string;
   readonly status: string;
   readonly result?: Json;

@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/model.js';
 import { counted } from '../graph/printable-text.js';
 import { type ChartTool, chartOf } from '../print/chart/chart.js';
-import { dryRunText } from '../print/dry-run.js';
+import { dryRunText, type ShownReport } from '../print/dry-run.js';
 import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
 import { printText } from '../print/text.js';
@@ -38,7 +38,7 @@ export interface WorkflowPageOptions {
   };
   readonly notice?: string;
   /** Of the last dry run. */
-  readonly report?: Parameters<typeof dryRunText>[0];
+  readonly report?: ShownReport;
 }
 
 /** The page of one workflow. */
@@ -77,7 +77,7 @@ function startForm({ graph }: ServedDefinition, { formKey, canStart, sent }: Wor
 ${sent?.stubs ?? ''}</textarea></label></details>${start}<button formaction="${address}/dry">Dry run</button></form>${!canStart && html`<p class="soft">Runs are started where this page has a store that servers use: give <code>--store</code>.</p>`}`;
 }
 
-function dryRunReport(report: Parameters<typeof dryRunText>[0]): Html {
+function dryRunReport(report: ShownReport): Html {
   return html`<h2>Dry run ${status(report.status)}</h2><pre tabindex="0">${dryRunText(report)}</pre>`;
 }
 

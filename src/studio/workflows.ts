@@ -3,6 +3,7 @@ import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import type { ChartTool } from '../print/chart/chart.js';
+import type { ShownReport } from '../print/dry-run.js';
 import { dryRun } from '../runtime/runs/operate/dry-run.js';
 import { missingStubs, readStubs } from '../runtime/runs/operate/stubs.js';
 import { noProgress } from '../runtime/runs/request.js';
@@ -56,7 +57,11 @@ export function servedDefinitions(projects: readonly StudioProject[]): readonly 
  * @param text YAML or JSON, or an empty text.
  * @returns its report, or what is wrong with the stubs or the arguments.
  */
-export async function tryWorkflow({ graph, project }: ServedDefinition, value: JsonObject, text: string) {
+export async function tryWorkflow(
+  { graph, project }: ServedDefinition,
+  value: JsonObject,
+  text: string,
+): Promise<ShownReport | Error> {
   const { registry } = project.definitions;
   const stubbed = { graph, tools: registry.tools };
   const stubs = await readStubs(text.trim() === '' ? undefined : { text }, stubbed);
