@@ -1,4 +1,4 @@
-import { canonicalExpr, canonicalJson } from '../graph/canonical.js';
+import { canonicalGraph, canonicalJson } from '../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { childrenOf, textsOf } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
@@ -167,7 +167,7 @@ function shadowedCases({ cases }: BranchNode): DeadCase[] {
   const values = new Map<string, string>();
   const shadowed: DeadCase[] = [];
   for (const { id, when } of cases) {
-    const condition = canonicalExpr(when);
+    const condition = canonicalGraph(when);
     const question = questionOf(when);
     const asked = question?.values.map((value) => `${question.plan} ${canonicalJson(value)}`) ?? [];
     const isAsked = asked.length > 0 && asked.every((each) => values.has(each));
@@ -227,7 +227,7 @@ function questionOf(when: Expr): Question | undefined {
   if (link === undefined || !['eq.strict', 'eq.deep'].includes(link.op)) return undefined;
   const [of, literal] = when.left.kind === 'literal' ? [link.right, when.left] : [when.left, link.right];
   if (literal.kind !== 'literal' || literal.value === undefined) return undefined;
-  return { of, plan: canonicalExpr(of), values: [literal.value] };
+  return { of, plan: canonicalGraph(of), values: [literal.value] };
 }
 
 /** Every possible value, if the type is finite. */

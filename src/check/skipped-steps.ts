@@ -1,4 +1,4 @@
-import { canonicalExpr } from '../graph/canonical.js';
+import { canonicalGraph } from '../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { isMethodCall } from '../graph/expression/functions.js';
 import { childrenOf, references } from '../graph/expression/traversal.js';
@@ -202,7 +202,7 @@ function gatesIn(
 }
 
 function conjunctsOf(when: Expr): string[] {
-  return when.kind === 'and' ? when.items.flatMap(conjunctsOf) : [canonicalExpr(when)];
+  return when.kind === 'and' ? when.items.flatMap(conjunctsOf) : [canonicalGraph(when)];
 }
 
 /** A reference to a step that must have a value. */

@@ -14,21 +14,11 @@ export function canonicalJson(value: Value): string {
 }
 
 /**
- * The canonical JSON of a graph without its places: `source` of everything in it, `at` of expressions. Two graphs
- * that mean the same give the same text.
+ * The canonical JSON of a graph or a part of one without its places: `source` of everything in it, `at` of expressions.
+ * Two that mean the same give the same text.
  */
-export function canonicalGraph(graph: Graph): string {
+export function canonicalGraph(graph: Graph | Node | Expr): string {
   return printObject(graph, true);
-}
-
-/** The canonical JSON of an expression without its places: expressions that say the same give the same text. */
-export function canonicalExpr(expr: Expr): string {
-  return printObject(expr, true);
-}
-
-/** The canonical JSON of a node without its places, with everything inside it. */
-export function canonicalNode(node: Node): string {
-  return printObject(node, true);
 }
 
 /** Identity of a graph: sha256 of its canonical JSON, 64 hexadecimal digits. */

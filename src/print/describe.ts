@@ -36,7 +36,7 @@ export function describeOwnResources(node: Node): string[] {
 }
 
 /** The retry and the timeout of a node's own: `tried: at most 3 attempts`, `time limit: 1 day`. */
-export function describeAttempts({ retry, timeoutMs }: Node): string[] {
+function describeAttempts({ retry, timeoutMs }: Node): string[] {
   const each = retry === undefined || retry.extra === 0 ? '' : ' for each';
   return [
     ...(retry === undefined ? [] : [`tried: ${describeRetry(retry)}`]),
@@ -45,7 +45,7 @@ export function describeAttempts({ retry, timeoutMs }: Node): string[] {
 }
 
 /** The reminder of a question: `reminder: after 1 day, then also for a caller with the role 'lead'`. */
-export function describeReminder(node: Node): string[] {
+function describeReminder(node: Node): string[] {
   if (node.kind !== 'ask' || node.remindAfterMs === undefined) return [];
   const { remindAfterMs, escalateTo } = node;
   const also = escalateTo === undefined ? '' : `, then also for ${describeAnswerers(escalateTo)}`;
@@ -75,9 +75,19 @@ export function describeValue(value: Expr | undefined, attempt?: Attempt): strin
   return values === undefined ? printExpr(value) : values.map(printExpr).join(', otherwise ');
 }
 
-export function describeFallback(node: Node): string[] {
+function describeFallback(node: Node): string[] {
   const value = fallbackValue(node);
   return value === undefined ? [] : [`on failure: ${printExpr(value)}`];
+}
+
+/** The reminder, the attempts and the fallback of a node, where they are not the defaults. */
+export function describePolicy(node: Node): string[] {
+  return [...describeReminder(node), ...describeAttempts(node), ...describeFallback(node)];
+}
+
+/** What an author says of a step. */
+export function describeGuidance(text: Expr): string {
+  return text.kind === 'literal' && typeof text.value === 'string' ? text.value : printExpr(text);
 }
 
 /**

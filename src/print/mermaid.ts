@@ -8,12 +8,10 @@ import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { runsAfterSkip } from '../plan/reachability.js';
 import {
-  describeAttempts,
-  describeFallback,
   describeJoin,
   describeNode,
   describeOwnResources,
-  describeReminder,
+  describePolicy,
   describeUndoing,
   describeValue,
   follows,
@@ -121,9 +119,7 @@ function describeUnusual(planned: PlannedNode): string[] {
   return [
     ...(join === undefined ? [] : [`after: ${join}`]),
     ...describeOwnResources(planned.node),
-    ...describeReminder(planned.node),
-    ...describeAttempts(planned.node),
-    ...describeFallback(planned.node),
+    ...describePolicy(planned.node),
   ];
 }
 

@@ -1,9 +1,8 @@
-import type { Expr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { CallNode, Domain, Graph } from '../graph/model.js';
 import { compensationsOf, nodesOf, repeatedTools } from '../graph/nodes.js';
 import { clipText, singleLine } from '../graph/printable-text.js';
-import { describeNode } from './describe.js';
+import { describeGuidance, describeNode } from './describe.js';
 import { printExpr } from './expression.js';
 import { failurePolicy } from './failure-policy.js';
 import { flowText } from './flow.js';
@@ -113,7 +112,7 @@ function line(name: string, sentences: readonly string[]): string {
 
 /** What the author says of a step: its title and its guidance. */
 function saidOf({ title, guidance }: Node): string[] {
-  return [title, guidance === undefined ? undefined : printText(guidance)].flatMap((text) =>
+  return [title, guidance && describeGuidance(guidance)].flatMap((text) =>
     text === undefined ? [] : [sentence(text)],
   );
 }
@@ -124,31 +123,21 @@ function callText({ tool, input }: CallNode): string {
   return `Calls ${tool}${inputText}`;
 }
 
-function printText(text: Expr): string {
-  return text.kind === 'literal' && typeof text.value === 'string' ? text.value : printExpr(text);
-}
-
 function sentence(text: string): string {
   const trimmed = text.trim();
   return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
 function rulesOf(graph: Graph, toolNamed: OverviewNames['toolNamed']): string[] {
-  const tools = [...new Set(callsOf(graph))];
+  const calls = nodesOf(graph).filter((node) => node.kind === 'call');
+  const tools = [...new Set(calls.map(({ tool }) => tool))];
   const order = tools.flatMap((tool) =>
     (toolNamed(tool)?.requires ?? []).map((before) => `Never call ${tool} without ${before} first.`),
   );
-  const undoing = nodesOf(graph).flatMap((node) =>
-    node.kind === 'call'
-      ? compensationsOf(node).map((each) => `${node.tool} is undone by ${each.tool}.`)
-      : [],
+  const undoing = calls.flatMap((node) =>
+    compensationsOf(node).map((each) => `${node.tool} is undone by ${each.tool}.`),
   );
   return [...order, ...undoing];
-}
-
-/** The tools that a workflow calls, in declaration order. */
-function callsOf(graph: Graph): string[] {
-  return nodesOf(graph).flatMap((node) => (node.kind === 'call' ? [node.tool] : []));
 }
 
 /** `book_flight` as `Book flight`. */

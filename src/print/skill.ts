@@ -2,7 +2,7 @@ import type { Graph, Input } from '../graph/model.js';
 import { skillName } from '../graph/names.js';
 import { nodesOf } from '../graph/nodes.js';
 import { clipText, inlineText } from '../graph/printable-text.js';
-import { printExpr } from './expression.js';
+import { describeGuidance } from './describe.js';
 import { printOutline } from './text.js';
 
 /** The longest description of a skill, in UTF-16 code units, by the specification of Agent Skills. */
@@ -16,9 +16,7 @@ const DESCRIPTION_LIMIT = 1_024;
 export function skillText(graph: Graph, tool: string | undefined): string {
   const { name, title, description, inputs } = graph;
   const said = nodesOf(graph).flatMap(({ id, guidance }) =>
-    guidance === undefined
-      ? []
-      : [`- \`${id}\`: ${guidance.kind === 'literal' ? String(guidance.value) : printExpr(guidance)}`],
+    guidance === undefined ? [] : [`- \`${id}\`: ${describeGuidance(guidance)}`],
   );
   const lines = [
     '---',

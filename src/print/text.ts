@@ -7,12 +7,10 @@ import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan } from '../plan/plan.js';
 import {
-  describeAttempts,
-  describeFallback,
   describeJoin,
   describeNode,
   describeOwnResources,
-  describeReminder,
+  describePolicy,
   describeRetry,
   describeUndoing,
   describeValue,
@@ -40,7 +38,7 @@ export function printOutline(graph: Graph): string {
     ),
     ...section('behaviour', describeBehaviour(graph)),
     'steps:',
-    ...printScope(plan.root),
+    ...printNodes(plan.root.nodes),
     ...(graph.returns === undefined ? [] : [`returns: ${printExpr(graph.returns)}`]),
   ];
   return `${lines.map((line) => indented(line)).join('\n')}\n`;
@@ -96,10 +94,6 @@ function describeBehaviour(graph: Graph): string[] {
   ];
 }
 
-function printScope({ nodes }: ScopePlan): string[] {
-  return printNodes(nodes);
-}
-
 /** @param attempt the attempt that the nodes are a part of, whose routes are then omitted. */
 function printNodes(nodes: readonly PlannedNode[], attempt?: Attempt): string[] {
   return nodes.flatMap((planned) => {
@@ -140,9 +134,7 @@ function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
     ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
     ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
     ...(node.writes === undefined ? [] : [`writes: ${node.writes}`]),
-    ...describeReminder(node),
-    ...describeAttempts(node),
-    ...describeFallback(node),
+    ...describePolicy(node),
     ...(fallback === undefined ? [] : [`on failure: go to ${fallback}`]),
     ...(node.kind === 'parallel' && node.compensateNode !== undefined
       ? [`undone by: ${node.compensateNode}`]
@@ -194,6 +186,6 @@ function printAttempt(attempt: Attempt, { nodes, value }: ScopePlan): string[] {
 function printBody(title: string, body: ScopePlan | undefined): string[] {
   if (body === undefined) return [];
   const value = body.value === undefined ? [] : [`gives: ${printExpr(body.value)}`];
-  const lines = [...printScope(body), ...value];
+  const lines = [...printNodes(body.nodes), ...value];
   return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
 }

@@ -7,11 +7,9 @@ import { planOf } from '../../plan/compile.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 import { runsAfterSkip } from '../../plan/reachability.js';
 import {
-  describeAttempts,
-  describeFallback,
   describeJoin,
   describeNode,
-  describeReminder,
+  describePolicy,
   describeUndoing,
   describeValue,
   follows,
@@ -143,9 +141,7 @@ function boxOf(planned: PlannedNode, drawing: Drawing): ChartBox {
     describeNode(node),
     ...(node.when === undefined ? [] : [`if ${printExpr(node.when)}`]),
     ...(join === undefined ? [] : [`after: ${join}`]),
-    ...describeReminder(node),
-    ...describeAttempts(node),
-    ...describeFallback(node),
+    ...describePolicy(node),
     ...(node.kind === 'compensate'
       ? node.steps.map((step) => `undoes: ${describeUndoing(step)}`)
       : compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`)),

@@ -124,8 +124,7 @@ function layoutInRows({ boxes, arrows }: LayoutRequest): Layout {
       ? { points: between(start, end, rows, edge), ...label }
       : { points: between(end, start, rows, edge).reverse(), ...label };
   });
-  const labels = arrows.map(({ label }) => label);
-  return framed(frames, paths, labels);
+  return framed(frames, paths, arrows);
 }
 
 /** How boxes and arrows share a column. It depends on no size. */
@@ -233,8 +232,7 @@ function layoutInColumn({ boxes, arrows, room }: LayoutRequest): Layout {
       ...defined({ label: label && rounded(x, level + height / 2) }),
     };
   }
-  const labels = arrows.map(({ label }) => label);
-  return framed(frames, paths, labels);
+  return framed(frames, paths, arrows);
 }
 
 /** The boxes, each after those with an arrow ahead to it, else in their order. Those of a circle are the last ones. */
@@ -360,13 +358,13 @@ function withoutRepeats(points: readonly Point[]): Point[] {
 function framed(
   frames: readonly Frame[],
   paths: readonly ArrowPath[],
-  labels: readonly (Size | undefined)[],
+  arrows: readonly LayoutArrow[],
 ): Layout {
   const areas = [
     ...frames,
     ...paths.flatMap(({ points }) => points.map((point) => ({ ...point, width: 0, height: 0 }))),
     ...paths.flatMap(({ label }, index) => {
-      const { width, height } = labels[index] ?? { width: 0, height: 0 };
+      const { width, height } = arrows[index]?.label ?? { width: 0, height: 0 };
       return label === undefined ? [] : [{ x: label.x - width / 2, y: label.y - height / 2, width, height }];
     }),
   ];

@@ -1,4 +1,4 @@
-import { canonicalGraph, canonicalJson, canonicalNode } from '../../../graph/canonical.js';
+import { canonicalGraph, canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { isFailFast } from '../../../graph/limits.js';
@@ -359,7 +359,7 @@ class NodeComparison {
 
   /** Whether two nodes and everything that they run are the same. */
   isSame(one: PlannedNode, other: PlannedNode): boolean {
-    if (canonicalNode(one.node) !== canonicalNode(other.node)) return false;
+    if (canonicalGraph(one.node) !== canonicalGraph(other.node)) return false;
     return nodesOf({ nodes: [one.node] }).every(
       (node) => node.kind !== 'workflow' || this.hasSameTask(node.workflow),
     );
@@ -424,5 +424,5 @@ function isSameList(one: Nodes, other: Nodes): boolean {
 }
 
 function header({ node }: PlannedNode): string {
-  return canonicalNode(withBodies(node, () => ({ nodes: [] })));
+  return canonicalGraph(withBodies(node, () => ({ nodes: [] })));
 }
