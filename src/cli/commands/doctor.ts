@@ -33,6 +33,15 @@ interface Examined {
   readonly fix: boolean;
 }
 
+/** What is as it has to be. */
+function right(check: string, message: string): Finding {
+  return { check, state: 'ok', message };
+}
+
+function wrong(check: string, message: string, repair?: string, state: Finding['state'] = 'error'): Finding {
+  return { check, state, message, ...defined({ repair }) };
+}
+
 type Check = (examined: Examined) => readonly Finding[] | Promise<readonly Finding[]>;
 
 /** `stepwright doctor`: checks what a project needs. */
@@ -100,8 +109,7 @@ function checkNode(): Finding[] {
   const [oldestMajor = 0, oldestMinor = 0] = oldest.map(Number);
   const isRecent = major > oldestMajor || (major === oldestMajor && minor >= oldestMinor);
   const message = `Node.js ${process.versions.node}, stepwright ${version}`;
-  if (isRecent) return [{ check: 'node', state: 'ok', message }];
-  return [{ check: 'node', state: 'error', message, repair: `install Node.js ${engines.node}` }];
+  return [isRecent ? right('node', message) : wrong('node', message, `install Node.js ${engines.node}`)];
 }
 
 function ownPackage(): { readonly engines: { readonly node: string }; readonly version: string } {
@@ -111,44 +119,38 @@ function ownPackage(): { readonly engines: { readonly node: string }; readonly v
 /** A store in a file is an error without its driver; without a store it is a warning. */
 async function checkSqlite({ root, store }: Examined): Promise<readonly Finding[]> {
   if (store !== undefined && store !== 'memory' && sourceOf(store) === undefined)
-    return [
-      {
-        ...{ check: 'store', state: 'error', message: `'${store}' does not name a store` },
-        repair: `write 'memory', ${STORE_FORMS}`,
-      },
-    ];
+    return [wrong('store', `'${store}' does not name a store`, `write 'memory', ${STORE_FORMS}`)];
   const file = store?.startsWith('sqlite:') ? store.slice('sqlite:'.length) : undefined;
   const fault = await driverFault(file ?? 'PATH');
-  const driver: Finding =
+  const driver =
     fault === undefined
-      ? { check: 'sqlite', state: 'ok', message: 'runs can be kept in a file' }
-      : {
-          ...{ check: 'sqlite', state: file === undefined ? 'warning' : 'error', message: fault },
-          repair: 'npm install @photostructure/sqlite',
-        };
+      ? right('sqlite', 'runs can be kept in a file')
+      : wrong(
+          'sqlite',
+          fault,
+          'npm install @photostructure/sqlite',
+          file === undefined ? 'warning' : 'error',
+        );
   if (file === undefined) return [driver];
   const folder = path.dirname(path.resolve(root, file));
   const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   if (!isThere)
     return [
       driver,
-      {
-        ...{ check: 'store', state: 'error', message: `the folder of '${file}' does not exist` },
-        repair: `mkdir -p '${path.dirname(file)}'`,
-      },
+      wrong('store', `the folder of '${file}' does not exist`, `mkdir -p '${path.dirname(file)}'`),
     ];
   return fault === undefined ? [driver, await storeFinding(`sqlite:${path.resolve(root, file)}`)] : [driver];
 }
 
 async function storeFinding(name: string): Promise<Finding> {
-  const check = 'store';
   try {
     await (await openStore(name))?.read(() => {});
-    return { check, state: 'ok', message: name };
+    return right('store', name);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (error.problem !== 'missing') return { check, state: 'error', message: error.message };
-    return { check, state: 'ok', message: `${name}, which the first run creates` };
+    return error.problem === 'missing'
+      ? right('store', `${name}, which the first run creates`)
+      : wrong('store', error.message);
   }
 }
 
@@ -170,9 +172,9 @@ function checkCopies({ root }: Examined): readonly Finding[] {
       : [name];
     for (const each of scoped) look(path.join(modules, each));
   }
-  if (copies.size < 2) return [{ check: 'package', state: 'ok', message: 'one copy of stepwright' }];
+  if (copies.size < 2) return [right('package', 'one copy of stepwright')];
   const message = `there are ${copies.size} copies of stepwright: ${[...copies].join(', ')}`;
-  return [{ check: 'package', state: 'error', message, repair: 'npm dedupe stepwright' }];
+  return [wrong('package', message, 'npm dedupe stepwright')];
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -186,15 +188,13 @@ async function checkProject({ root, configFile, fix }: Examined): Promise<readon
   const named = { root, ...defined({ configFile }) };
   const isData = (await planData(named)) !== undefined;
   const missing = isData ? [] : missingCompilers();
-  const compilers: Finding = {
-    ...{ check: 'compilers', state: 'ok' },
-    message: isData ? 'not needed: the project has no TypeScript' : 'ts-morph and esbuild are installed',
-  };
+  const compilers = right(
+    'compilers',
+    isData ? 'not needed: the project has no TypeScript' : 'ts-morph and esbuild are installed',
+  );
   if (missing.length > 0) {
     const message = `${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not installed, and codegen needs ${missing.length === 1 ? 'it' : 'them'}`;
-    return [
-      { ...compilers, state: 'error', message, repair: 'npm install --save-dev ts-morph@28 esbuild@0' },
-    ];
+    return [wrong('compilers', message, 'npm install --save-dev ts-morph@28 esbuild@0')];
   }
   const check = await readProject('doctor', { ...named, check: true }, { out() {}, err() {}, color: false });
   if (typeof check === 'number') return [compilers];
@@ -219,29 +219,29 @@ async function typeScriptFindings(named: PlanOptions): Promise<readonly Finding[
   const { planCodegen } = await import('../../codegen/config.js');
   const plan = (await planCodegen(named)).value;
   if (plan === undefined) return [];
-  const warning = (message: string, repair: string): Finding => ({
-    ...{ check, state: 'warning', message, repair },
-  });
   try {
     createRequire(path.join(root, 'package.json')).resolve('typescript');
   } catch {
-    return [
-      warning(
-        '`typescript` is not installed: `tsc` cannot build the project',
-        'npm install --save-dev typescript',
-      ),
-    ];
+    const message = '`typescript` is not installed: `tsc` cannot build the project';
+    return [wrong(check, message, 'npm install --save-dev typescript', 'warning')];
   }
   if (plan.tsconfig === undefined)
-    return [warning('there is no `tsconfig.json`: `tsc` cannot build the project', 'npx tsc --init')];
+    return [
+      wrong(
+        check,
+        'there is no `tsconfig.json`: `tsc` cannot build the project',
+        'npx tsc --init',
+        'warning',
+      ),
+    ];
   const { readCompilerOptions } = await import('../../codegen/source/tsconfig.js');
   const { module: kind, noEmit } = readCompilerOptions(path.resolve(root, plan.tsconfig));
   const { packageType } = await import('../../codegen/schemas/loader/compile.js');
   const type = packageType(path.join(root, 'package.json'));
   if (kind !== COMMON_JS || noEmit === true || type !== 'module')
-    return [{ check, state: 'ok', message: `${plan.tsconfig} fits package.json` }];
+    return [right(check, `${plan.tsconfig} fits package.json`)];
   const message = `\`${plan.tsconfig}\` has "module": "CommonJS", and package.json "type": "module": Node.js does not load what \`tsc\` writes`;
-  return [{ check, state: 'error', message, repair: 'write "module": "NodeNext"' }];
+  return [wrong(check, message, 'write "module": "NodeNext"')];
 }
 
 /** `ModuleKind.CommonJS` of TypeScript. */
@@ -249,15 +249,15 @@ const COMMON_JS = 1;
 
 function sourcesFinding(errors: readonly Diagnostic[], isConfigured: boolean): Finding {
   const [first] = errors;
-  const check = 'project';
-  if (first === undefined) {
-    const message = isConfigured
-      ? 'the configuration and the workflows have no errors'
-      : 'the workflows have no errors; there is no configuration, so that its defaults are used';
-    return { check, state: 'ok', message };
-  }
+  if (first === undefined)
+    return right(
+      'project',
+      isConfigured
+        ? 'the configuration and the workflows have no errors'
+        : 'the workflows have no errors; there is no configuration, so that its defaults are used',
+    );
   const message = `${counted(errors.length, 'error')}, the first is ${first.code}: ${first.message}`;
-  return { check, state: 'error', message, repair: 'npx stepwright check' };
+  return wrong('project', message, 'npx stepwright check');
 }
 
 async function registryFinding(
@@ -269,21 +269,14 @@ async function registryFinding(
   const [first] = stale;
   const check = 'registry';
   if (isFaulty)
-    return {
-      check,
-      state: 'warning',
-      message: 'not compared, since the project has errors',
-      repair: 'repair them first',
-    };
-  if (first === undefined) return { check, state: 'ok', message: 'all registries are current' };
-  const repair = 'npx stepwright codegen';
-  if (!fix) return { check, state: 'error', message: first.message, repair };
+    return wrong(check, 'not compared, since the project has errors', 'repair them first', 'warning');
+  if (first === undefined) return right(check, 'all registries are current');
+  const fault = wrong(check, first.message, 'npx stepwright codegen');
+  if (!fix) return fault;
   const { runCodegen } = await import('../../codegen/codegen.js');
   const { diagnostics } = await runCodegen(named);
   const isFixed = diagnostics.every(({ severity }) => severity !== 'error');
-  return isFixed
-    ? { check, state: 'ok', message: first.message, isFixed }
-    : { check, state: 'error', message: first.message, repair };
+  return isFixed ? { ...right(check, first.message), isFixed } : fault;
 }
 
 async function missingSnapshots(root: string, servers: UpstreamConfig): Promise<readonly Finding[]> {
@@ -291,9 +284,8 @@ async function missingSnapshots(root: string, servers: UpstreamConfig): Promise<
   return Object.entries(servers).map(([name, server]): Finding => {
     const check = 'upstream';
     if (recordedSnapshot(root, name, server) !== undefined)
-      return { check, state: 'ok', message: `the tools of '${name}' are recorded` };
-    const message = `the tools of '${name}' are not recorded`;
-    return { check, state: 'error', message, repair: `npx stepwright pull ${name}` };
+      return right(check, `the tools of '${name}' are recorded`);
+    return wrong(check, `the tools of '${name}' are not recorded`, `npx stepwright pull ${name}`);
   });
 }
 
@@ -308,12 +300,7 @@ function checkHosts({ root }: Examined): readonly Finding[] {
   return HOSTS.flatMap(([file, key]): Finding[] => {
     const location = path.join(root, file);
     if (!existsSync(location)) return [];
-    const fault = (message: string, repair: string): Finding => ({
-      check: 'hosts',
-      state: 'error',
-      message,
-      repair,
-    });
+    const fault = (message: string, repair: string): Finding => wrong('hosts', message, repair);
     let servers: unknown;
     try {
       servers = (JSON.parse(readFileSync(location, 'utf8')) as Record<string, unknown>)[key];
@@ -347,9 +334,7 @@ function checkHosts({ root }: Examined): readonly Finding[] {
           ),
       ],
     );
-    return faults.length > 0
-      ? faults
-      : [{ check: 'hosts', state: 'ok', message: `${file} starts ${Object.keys(servers).join(', ')}` }];
+    return faults.length > 0 ? faults : [right('hosts', `${file} starts ${Object.keys(servers).join(', ')}`)];
   });
 }
 
@@ -372,7 +357,7 @@ async function checkPort({ port }: Examined): Promise<readonly Finding[]> {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(undefined)));
   });
-  if (code === undefined) return [{ check: 'port', state: 'ok', message: `port ${port} is free` }];
+  if (code === undefined) return [right('port', `port ${port} is free`)];
   const message = `port ${port} of 127.0.0.1 cannot be used (${code})`;
-  return [{ check: 'port', state: 'warning', message, repair: 'npx stepwright serve --http --port N' }];
+  return [wrong('port', message, 'npx stepwright serve --http --port N', 'warning')];
 }
