@@ -45,3 +45,17 @@ export interface DescribedTool {
   /** The tool of an upstream server that it calls. */
   readonly upstream?: { readonly server: string; readonly tool: string } | undefined;
 }
+
+/** A definition of the schema for editors. */
+export const ref = (definition: string): JsonSchema => ({ $ref: `#/definitions/${definition}` });
+
+/** An object of some keys, and keys of its author's own. */
+export function objectWith(properties: JsonObject): JsonObject {
+  return { type: 'object', properties, patternProperties: { '^x-': {} }, additionalProperties: false };
+}
+
+/** In draft 7, what is beside a reference does not count. */
+export function described(schema: JsonSchema, description: string | undefined): JsonSchema {
+  if (description === undefined) return schema;
+  return schema.$ref === undefined ? { description, ...schema } : { description, allOf: [schema] };
+}

@@ -60,7 +60,6 @@ export function withHintOf(id: string, diagnostic: Diagnostic): Diagnostic {
  */
 export function specSchema(vocabulary: SpecVocabulary): JsonObject {
   const $schema = 'http://json-schema.org/draft-07/schema#';
-  if (DIALECTS.length === 1) return { $schema, ...DEFAULT.editorSchema(vocabulary) };
   const schemas = DIALECTS.map((dialect) => ({ dialect, schema: dialect.editorSchema(vocabulary) }));
   const definitions = schemas.map(({ dialect: { id }, schema }): [string, JsonObject] => {
     const within = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"#/definitions/${id}/`);

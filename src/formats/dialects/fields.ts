@@ -1,11 +1,14 @@
 import { defined } from '../../graph/defined.js';
 import type { Edit } from '../../graph/diagnostics/diagnostic.js';
+import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Range } from '../../graph/kinds/descriptor.js';
 import { uniqueBy } from '../../graph/maps.js';
-import { type Graph, TASK_SUPPORT } from '../../graph/model.js';
+import { type Graph, type Input, TASK_SUPPORT } from '../../graph/model.js';
 import { certainName, nearestName } from '../../graph/names.js';
+import { SchemaCompiler } from '../json-schema/schema-compiler.js';
 import {
   describeLocated,
+  jsonOf,
   type Located,
   type LocatedEntry,
   type LocatedList,
@@ -209,4 +212,38 @@ export function parseDuration(text: string): number | undefined {
   if (parts === null) return undefined;
   const [hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part) => Number(part ?? 0));
   return ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+}
+
+/** Shared, since it is expensive to compile a schema again. */
+const schemas = new SchemaCompiler();
+
+/** A schema, or any value if the schema has a fault, which is reported. */
+export function usableSchema(
+  reports: Reports,
+  at: LocatedMap,
+  schema: JsonSchema,
+  about: { readonly what: string; readonly expected: string },
+): JsonSchema {
+  const [fault] = schemas.faults(schema);
+  if (fault === undefined) return schema;
+  reports.report('SW5006', at, { ...about, actual: `\`${fault.pointer}\`: ${fault.problem}` });
+  return {};
+}
+
+/** The default of an input. One that does not fit its schema is reported, and one of an input that is required. */
+export function defaultOf(
+  reports: Reports,
+  fields: Fields,
+  { name, schema, required, allowsNull }: Pick<Input, 'name' | 'schema' | 'required'> & { allowsNull?: true },
+): Json | undefined {
+  const located = fields.value('default');
+  if (located === undefined) return undefined;
+  if (required) reports.report('SW5031', located, { name });
+  const value = jsonOf(located);
+  const [misfit] = allowsNull && value === null ? [] : schemas.check(schema, value);
+  if (misfit === undefined) return value;
+  const actual = `${JSON.stringify(value)} (${misfit.message ?? 'it does not fit'})`;
+  const what = `\`default\` of ${fields.where}`;
+  reports.report('SW5006', located, { what, expected: 'a value of its type', actual });
+  return value;
 }

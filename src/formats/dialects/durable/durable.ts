@@ -4,7 +4,7 @@ import { GRAPH_VERSION, type Graph, type Input } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
 import { entryOf, type LocatedEntry, type LocatedMap } from '../../text/located.js';
 import type { RepeatedKey, Reports } from '../../text/reading.js';
-import type { Dialect, LoweredDocument } from '../dialect.js';
+import { type Dialect, described, type LoweredDocument, objectWith } from '../dialect.js';
 import { expectMap, Fields } from '../fields.js';
 import { loopInputs, loopReferences, type StepsContext, type Task, usesOf } from './context.js';
 import { lowerInputs, wordsOf } from './inputs.js';
@@ -89,13 +89,7 @@ function documentSchema(): JsonObject & { readonly required: readonly string[] }
 
 function objectOf(keys: Keys): JsonObject {
   const required = requiredOf(keys);
-  return {
-    type: 'object',
-    properties: propertiesOf(keys),
-    patternProperties: { '^x-': {} },
-    additionalProperties: false,
-    ...(required.length === 0 ? {} : { required }),
-  };
+  return { ...objectWith(propertiesOf(keys)), ...(required.length === 0 ? {} : { required }) };
 }
 
 function requiredOf(keys: Keys): string[] {
@@ -106,11 +100,6 @@ function propertiesOf(keys: Keys): JsonObject {
   return Object.fromEntries(
     Object.entries(keys).map(([name, { schema, description }]) => [name, described(schema, description)]),
   );
-}
-
-/** In draft 7, what is beside a reference does not count. */
-function described(schema: JsonSchema, description: string): JsonSchema {
-  return schema.$ref === undefined ? { description, ...schema } : { description, allOf: [schema] };
 }
 
 /** A step by its type, which decides which keys it has. */

@@ -1,14 +1,10 @@
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
-import { SchemaCompiler } from '../../json-schema/schema-compiler.js';
 import { entryOf, jsonOf, type LocatedEntry, type LocatedMap } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
-import { expectMap, Fields } from '../fields.js';
+import { defaultOf, expectMap, Fields, usableSchema } from '../fields.js';
 import { INPUT, INPUT_TYPES, type InputType, PROPERTY, VALIDATION, VALIDATION_KEYS } from './keys.js';
-
-/** Shared, since it is expensive to compile a schema again. */
-const schemas = new SchemaCompiler();
 
 /** A name that templates use after a dot. */
 export const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
@@ -32,16 +28,7 @@ function lowerInput(reports: Reports, { key, value }: LocatedEntry): Input | und
   fields.require('type');
   const schema = schemaOf(reports, fields);
   const isRequired = fields.boolean('required') ?? false;
-  const located = fields.value('default');
-  const fallback = located && jsonOf(located);
-  if (isRequired && located !== undefined) reports.report('SW5031', located, { name });
-  if (located !== undefined && fallback !== undefined && fallback !== null) {
-    const [misfit] = schemas.check(schema, fallback);
-    const actual = `${JSON.stringify(fallback)} (${misfit?.message ?? 'it does not fit'})`;
-    const what = `\`default\` of ${where}`;
-    if (misfit !== undefined)
-      reports.report('SW5006', located, { what, expected: 'a value of its type', actual });
-  }
+  const fallback = defaultOf(reports, fields, { name, schema, required: isRequired, allowsNull: true });
   // An input without a value is null, and not undefined. [D1]
   const value_ = fallback ?? (isRequired ? undefined : null);
   return {
@@ -76,11 +63,7 @@ export function usable(reports: Reports, at: LocatedMap, what: string, schema: J
   // A type of inputs alone is known to be right.
   const isType = schema.type === undefined || INPUT_TYPES.some((type) => type === schema.type);
   if (isType && Object.keys(schema).every((key) => key === 'type')) return schema;
-  const [fault] = schemas.faults(schema);
-  if (fault === undefined) return schema;
-  const actual = `\`${fault.pointer}\`: ${fault.problem}`;
-  reports.report('SW5006', at, { what, expected: 'rules that a value can keep', actual });
-  return {};
+  return usableSchema(reports, at, schema, { what, expected: 'rules that a value can keep' });
 }
 
 /** The keywords of JSON Schema for the rules of a value. */

@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../../graph/json.js';
 import { TASK_SUPPORT } from '../../../graph/model.js';
+import { ref } from '../dialect.js';
 import { DURATION_PATTERN } from '../fields.js';
 
 /** A key of the dialect: what it means, and its form. One table serves the reader, the schema for editors and the docs. */
@@ -17,7 +18,6 @@ const NUMBER: JsonSchema = { type: 'number' };
 const SECONDS: JsonSchema = { anyOf: [NUMBER, { type: 'string', pattern: DURATION_PATTERN }] };
 const VALUES: JsonSchema = { type: 'object' };
 
-const ref = (definition: string): JsonSchema => ({ $ref: `#/definitions/${definition}` });
 const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 const stepList = (minItems: number): JsonSchema => ({ type: 'array', items: ref('step'), minItems });
 const byName = (definition: string): JsonSchema => ({

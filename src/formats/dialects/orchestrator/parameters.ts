@@ -3,7 +3,6 @@ import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { inputsSchema } from '../../../graph/part-schema.js';
-import { SchemaCompiler } from '../../json-schema/schema-compiler.js';
 import {
   jsonOf,
   type Located,
@@ -12,7 +11,7 @@ import {
   type LocatedText,
 } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
-import { expectMap, Fields } from '../fields.js';
+import { defaultOf, expectMap, Fields, usableSchema } from '../fields.js';
 import { checkName } from './names.js';
 
 /** The types of parameters by the names that authors of several languages give them. */
@@ -52,9 +51,6 @@ const KEYWORDS: Readonly<Record<string, string>> = {
 export const TYPE_KEYS = ['type', 'format', 'enum', 'items', ...Object.keys(KEYWORDS)];
 export const PARAMETER_KEYS = [...TYPE_KEYS, 'required', 'default', 'description', 'title', 'secret'];
 
-/** Shared, since it is expensive to compile a schema again. */
-const schemas = new SchemaCompiler();
-
 /** The parameters of a workflow, in the order of writing. */
 export function lowerParameters(reports: Reports, params: LocatedMap): Input[] {
   return params.entries.flatMap((entry) => lowerParameter(reports, entry) ?? []);
@@ -72,19 +68,8 @@ function lowerParameter(reports: Reports, { key, value }: LocatedEntry): Input |
   if (map === undefined || !checkName(reports, key, 'a parameter')) return undefined;
   const fields = new Fields(reports, map, where, PARAMETER_KEYS);
   const schema = schemaOf(reports, fields);
-  const defaultValue = fields.value('default');
-  const fallback = defaultValue === undefined ? undefined : jsonOf(defaultValue);
   const required = fields.boolean('required') ?? false;
-  if (required && defaultValue !== undefined) reports.report('SW5031', defaultValue, { name: key.value });
-  if (fallback !== undefined && defaultValue !== undefined) {
-    const [misfit] = schemas.check(schema, fallback);
-    if (misfit !== undefined)
-      reports.report('SW5006', defaultValue, {
-        what: `\`default\` of ${where}`,
-        expected: 'a value of its type',
-        actual: `${JSON.stringify(fallback)} (${misfit.message ?? 'it does not fit'})`,
-      });
-  }
+  const fallback = defaultOf(reports, fields, { name: key.value, schema, required });
   const title = fields.text('title')?.value;
   const secret = fields.boolean('secret');
   return {
@@ -115,11 +100,7 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
   if (items !== undefined) schema.items = itemSchema(reports, items, `the items of ${fields.where}`);
   // A type and a format are known to be right.
   if (Object.keys(schema).every((key) => key === 'type' || key === 'format')) return schema;
-  const [fault] = schemas.faults(schema);
-  if (fault === undefined) return schema;
-  const actual = `\`${fault.pointer}\`: ${fault.problem}`;
-  reports.report('SW5006', fields.map, { what: fields.where, expected: 'a type', actual: actual });
-  return {};
+  return usableSchema(reports, fields.map, schema, { what: fields.where, expected: 'a type' });
 }
 
 function itemSchema(reports: Reports, value: Located, where: string): JsonSchema {

@@ -12,7 +12,7 @@ import { BACKOFFS, JOIN_RULES } from '../../../../graph/kinds/node.js';
 import { EXPOSURES, type Graph, TASK_SUPPORT } from '../../../../graph/model.js';
 import { compareText } from '../../../../graph/names.js';
 import { inputsSchema } from '../../../../graph/part-schema.js';
-import type { DescribedTool, SpecVocabulary } from '../../dialect.js';
+import { type DescribedTool, described, objectWith, ref, type SpecVocabulary } from '../../dialect.js';
 import { DURATION_PATTERN } from '../../fields.js';
 import { DOCUMENT_KEYS, WORKFLOW_KEYS } from '../document.js';
 import { COMMON_KEYS, keysOf, marksOf, misplacedKeys, SPEC_KINDS, type SpecKind } from '../node-specs.js';
@@ -300,20 +300,12 @@ function namesOf(
   return { enum: names, enumDescriptions: texts, markdownEnumDescriptions: texts };
 }
 
-const ref = (definition: string): JsonSchema => ({ $ref: `#/definitions/${definition}` });
-
-/** An object of some keys, and keys of its author's own. */
 function objectOf(
   keys: readonly string[],
   descriptions: Readonly<Record<string, string>>,
   schemas: Readonly<Record<string, JsonSchema>>,
 ): JsonObject {
-  return {
-    type: 'object',
-    properties: propertiesOf(keys, descriptions, schemas),
-    patternProperties: { '^x-': {} },
-    additionalProperties: false,
-  };
+  return objectWith(propertiesOf(keys, descriptions, schemas));
 }
 
 function propertiesOf(
@@ -322,12 +314,6 @@ function propertiesOf(
   schemas: Readonly<Record<string, JsonSchema>>,
 ): JsonObject {
   return Object.fromEntries(keys.map((key) => [key, described(schemas[key] ?? {}, descriptions[key])]));
-}
-
-/** In draft 7, what is beside a reference does not count. */
-function described(schema: JsonSchema, description: string | undefined): JsonSchema {
-  if (description === undefined) return schema;
-  return schema.$ref === undefined ? { description, ...schema } : { description, allOf: [schema] };
 }
 
 type Values = Readonly<Record<string, JsonSchema>>;
