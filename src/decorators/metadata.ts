@@ -139,26 +139,14 @@ export function fromMetadata(metadata: ClassMetadata): FingerprintInput {
 }
 
 function covered(input: FingerprintInput): FingerprintInput {
-  switch (input.kind) {
-    case 'tool':
-      return { kind: input.kind, options: withoutSchemas(input.options) };
-    case 'resource':
-      return { kind: input.kind, options: input.options, ...addressIn(input) };
-    case 'state':
-    case 'agent':
-      return { kind: input.kind, options: input.options };
-    case 'prompt':
-      return { kind: input.kind, options: input.options, args: input.args.map(coveredField) };
-    case 'workflow':
-      return {
-        kind: input.kind,
-        options: input.options,
-        args: input.args.map(coveredField),
-        steps: input.steps.map(coveredField),
-      };
-    default:
-      return input satisfies never;
-  }
+  const { kind, options } = input;
+  return {
+    kind,
+    options: kind === 'tool' ? withoutSchemas(options) : options,
+    ...(input.kind === 'resource' ? addressIn(input) : {}),
+    ...(input.kind === 'prompt' || input.kind === 'workflow' ? { args: input.args.map(coveredField) } : {}),
+    ...(input.kind === 'workflow' ? { steps: input.steps.map(coveredField) } : {}),
+  } as FingerprintInput;
 }
 
 function withoutSchemas<Options extends object>(options: Options): Omit<Options, 'input' | 'output'> {
@@ -247,16 +235,14 @@ export function registryChecksum(tables: RegistryTables, hash = sha256Hex): stri
   const { tools, resources, workflows, prompts = {}, functions = {}, domains = [] } = tables;
   const texts = (table: Readonly<Record<string, object>>) =>
     Object.fromEntries(Object.entries(table).map(([name, entry]) => [name, entryText(entry)]));
-  return checksumOfTexts(
-    {
-      ...{ tools: texts(tools), resources: texts(resources), workflows: texts(workflows) },
-      ...{ prompts: texts(prompts), functions: texts(functions), domains: domainTexts(domains) },
-    },
-    hash,
-  );
+  const parts = partsOfTexts({
+    ...{ tools: texts(tools), resources: texts(resources), workflows: texts(workflows) },
+    ...{ prompts: texts(prompts), functions: texts(functions), domains: domainTexts(domains) },
+  });
+  return hash([...parts].join(''));
 }
 
-/** The table of {@link checksumOfTexts} that domains make. */
+/** The table of {@link partsOfTexts} that domains make. */
 export function domainTexts(domains: readonly { readonly name: string }[]): Readonly<Record<string, string>> {
   return Object.fromEntries(domains.map((domain) => [domain.name, entryText(domain)]));
 }
@@ -267,17 +253,10 @@ export function entryText(entry: object): string {
   return canonicalJson(rest as Value);
 }
 
-/** The {@link registryChecksum} of entries by their texts. */
-function checksumOfTexts(tables: RegistryTexts, hash: (text: string) => string): string {
-  let text = '';
-  for (const part of partsOfTexts(tables)) text += part;
-  return hash(text);
-}
-
 /** The texts of all entries, by table and name. */
 type RegistryTexts = { readonly [K in keyof RegistryTables]-?: Readonly<Record<string, string>> };
 
-/** What {@link checksumOfTexts} hashes, in parts: all of it together may be large. */
+/** What {@link registryChecksum} hashes, in parts: all of it together may be large. */
 export function* partsOfTexts(tables: RegistryTexts): Generator<string> {
   const { prompts, functions, domains, ...always } = tables;
   // Empty tables are left out: registries from before these tables existed keep their checksums.
@@ -295,9 +274,7 @@ export function* partsOfTexts(tables: RegistryTexts): Generator<string> {
 
 /** Canonical JSON of an object whose members are canonical JSON. */
 export function objectOfTexts(members: Readonly<Record<string, string>>): string {
-  let text = '';
-  for (const part of partsOfObject(members)) text += part;
-  return text;
+  return [...partsOfObject(members)].join('');
 }
 
 function* partsOfObject(members: Readonly<Record<string, string>>): Generator<string> {

@@ -8,6 +8,7 @@ import {
   type Span,
   SpanKind,
   SpanStatusCode,
+  type Tracer,
   trace,
 } from '@opentelemetry/api';
 import { planOf } from '../plan/compile.js';
@@ -99,27 +100,9 @@ export class RunSpans implements RunTelemetry {
     const earlier = origin && trace.getSpanContext(propagation.extract(ROOT_CONTEXT, origin));
     const links = earlier === undefined ? [] : [link('earlier_part', earlier)];
     const attributes = workflowAttributes(name);
-    return this.#start(`invoke_workflow ${name}`, context.active(), {
+    return startSpan(this.#instruments.tracer, `invoke_workflow ${name}`, context.active(), {
       ...{ links, attributes, spanAttributes: { 'stepwright.run.ref': ref } },
     });
-  }
-
-  #start(
-    name: string,
-    parent: Context,
-    {
-      links = [],
-      attributes,
-      spanAttributes = {},
-    }: { links?: Link[]; attributes: Attributes; spanAttributes?: Attributes },
-  ): OpenSpan {
-    const began = seconds();
-    const span = this.#instruments.tracer.startSpan(
-      name,
-      { kind: SpanKind.INTERNAL, attributes: { ...attributes, ...spanAttributes }, links },
-      parent,
-    );
-    return { span, context: trace.setSpan(parent, span), began, attributes };
   }
 
   #take(fact: Fact, state: RunState): void {
@@ -180,7 +163,7 @@ export class RunSpans implements RunTelemetry {
     const compensates = isCompensation === true || undoes !== undefined;
     if (node !== undefined && !compensates) node.hasCalled = true;
     const form = kind === COMMANDS[place.planned.node.kind] && !compensates ? place.form : undefined;
-    const open = this.#start(form?.name ?? callName(tool, resource), around, {
+    const open = startSpan(this.#instruments.tracer, form?.name ?? callName(tool, resource), around, {
       attributes: form?.attributes ?? {
         ...nodeAttributes(place.planned),
         ...callAttributes(tool, resource),
@@ -196,14 +179,14 @@ export class RunSpans implements RunTelemetry {
     const open = this.#calls.get(command);
     if (open === undefined) return;
     this.#calls.delete(command);
-    this.#end(open, code);
+    endAttempt(this.#instruments, open, code);
   }
 
   /** The next attempt begins with what happens in it: there may be a delay before. */
   #retry(key: string, attempt: number, code: string): void {
     const node = this.#nodes.get(key);
     if (node === undefined) return;
-    if (node.open !== undefined) this.#end(node.open, code);
+    if (node.open !== undefined) endAttempt(this.#instruments, node.open, code);
     node.open = undefined;
     node.hasCalled = false;
     node.attempt = attempt + 1;
@@ -216,9 +199,10 @@ export class RunSpans implements RunTelemetry {
     const { place, open, hasCalled } = node;
     const { node: of } = place.planned;
     if (open !== undefined) {
-      this.#end(open, code);
+      endAttempt(this.#instruments, open, code);
       if (of.kind === 'workflow') this.#measureWorkflow(of.workflow, open.began, code);
-    } else if (!place.form.isCall || (!hasCalled && code !== undefined)) this.#end(this.#openOf(node), code);
+    } else if (!place.form.isCall || (!hasCalled && code !== undefined))
+      endAttempt(this.#instruments, this.#openOf(node), code);
   }
 
   #skip(key: string, reason: string): void {
@@ -244,7 +228,7 @@ export class RunSpans implements RunTelemetry {
     const parent = this.#contextOf(around);
     const called = planned.node.kind === 'workflow' ? planned.node.workflow : undefined;
     const spanAttributes = attemptAttributes(place, node.attempt);
-    node.open = this.#start(place.form.name, parent, {
+    node.open = startSpan(this.#instruments.tracer, place.form.name, parent, {
       links: called === undefined ? [] : this.#callerOf(around),
       attributes: place.form.attributes,
       spanAttributes:
@@ -267,10 +251,6 @@ export class RunSpans implements RunTelemetry {
       if (node !== undefined) return this.#openOf(node).context;
     }
     return this.#run?.context ?? context.active();
-  }
-
-  #end(open: OpenSpan, code: string | undefined): void {
-    endAttempt(this.#instruments, open, code);
   }
 
   #finish({ status, failure }: Extract<Fact, { kind: 'finished' }>, { run }: RunState): void {
@@ -360,12 +340,23 @@ function beginRemoteCall(
     ...{ 'gen_ai.workflow.name': workflow, 'stepwright.node.id': node },
     ...callAttributes(tool, resource),
   };
+  const spanAttributes = { 'stepwright.run.ref': run };
+  return startSpan(tracer, callName(tool, resource), parent, { attributes, spanAttributes });
+}
+
+function startSpan(
+  tracer: Tracer,
+  name: string,
+  parent: Context,
+  {
+    links = [],
+    attributes,
+    spanAttributes = {},
+  }: { links?: Link[]; attributes: Attributes; spanAttributes?: Attributes },
+): OpenSpan {
   const began = seconds();
-  const span = tracer.startSpan(
-    callName(tool, resource),
-    { kind: SpanKind.INTERNAL, attributes: { ...attributes, 'stepwright.run.ref': run } },
-    parent,
-  );
+  const of = { kind: SpanKind.INTERNAL, attributes: { ...attributes, ...spanAttributes }, links };
+  const span = tracer.startSpan(name, of, parent);
   return { span, context: trace.setSpan(parent, span), began, attributes };
 }
 

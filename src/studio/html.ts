@@ -100,6 +100,13 @@ ${parts.map(({ id, content }) => html`<section id="${id}">${content}</section>\n
   return text;
 }
 
+/** What a page says first, if there is something to say. */
+export function noticeParts(text: Html | string | undefined): readonly Part[] {
+  return text === undefined
+    ? []
+    : [{ id: 'notice', content: html`<p class="notice" role="alert">${text}</p>` }];
+}
+
 /** The page of a reader without a token. @param why its last one opens no page. */
 export function signInView(hint: Html, to: string, why: string | undefined): View {
   const content = html`<h1>Sign in</h1><p>${hint}</p>${why !== undefined && html`<p class="notice" role="alert">${why}</p>`}<form class="sheet" method="post" action="/sign-in"><input type="hidden" name="to" value="${to}"><label>Token <input name="token" type="password" required autocomplete="off"></label><button class="main">Open the page</button></form>`;

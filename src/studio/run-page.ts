@@ -13,6 +13,7 @@ import {
   json,
   MOST_REASON_CHARS,
   members,
+  noticeParts,
   type Part,
   picture,
   status,
@@ -56,12 +57,7 @@ export function runView(run: OpenRun, options: RunPageOptions): View {
     title: `${view.definition.name} ${view.run}`,
     tab: 'runs',
     live: `/live/runs/${view.run}?at=${encodeURIComponent(version)}`,
-    parts: [
-      ...(notice === undefined
-        ? []
-        : [{ id: 'notice', content: html`<p class="notice" role="alert">${notice}</p>` }]),
-      ...runParts(run, options),
-    ],
+    parts: [...noticeParts(notice), ...runParts(run, options)],
   };
 }
 

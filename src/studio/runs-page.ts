@@ -1,7 +1,7 @@
 import { defined } from '../graph/defined.js';
 import { needText } from '../print/runs.js';
 import { type ListedRow, shownState } from '../runtime/runs/store/reader.js';
-import { Html, html, type Part, status, time, type View } from './html.js';
+import { Html, html, noticeParts, type Part, status, time, type View } from './html.js';
 import type { RunPage, RunQuery } from './run-source.js';
 
 /** The states that runs are filtered by, as pages name them. */
@@ -77,14 +77,14 @@ export function runsView(
     live: `/live/runs${address}${address === '' ? '?' : '&'}at=${version}`,
     parts: [
       { id: 'filters', content: filters(query, workflows) },
-      ...(ignored.length === 0 ? [] : [{ id: 'notice', content: ignoredText(ignored) }]),
+      ...noticeParts(ignored.length === 0 ? undefined : ignoredText(ignored)),
       ...runsParts(page, query),
     ],
   };
 }
 
 function ignoredText(ignored: readonly string[]): Html {
-  return html`<p class="notice" role="alert">The list does not apply <code>${ignored.join('&')}</code> of its address. It takes <code>workflow</code>, <code>owner</code>, <code>text</code>, <code>status</code> (${STATES.join(', ')}), <code>before</code> (the number of a run) and <code>limit</code> (1 to ${MOST_RUNS}).</p>`;
+  return html`The list does not apply <code>${ignored.join('&')}</code> of its address. It takes <code>workflow</code>, <code>owner</code>, <code>text</code>, <code>status</code> (${STATES.join(', ')}), <code>before</code> (the number of a run) and <code>limit</code> (1 to ${MOST_RUNS}).`;
 }
 
 /** The parts of the list that change. */

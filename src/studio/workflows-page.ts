@@ -6,7 +6,7 @@ import type { FormFault, FormFields } from '../print/form/fields.js';
 import { formOf } from '../print/form/form.js';
 import { printText } from '../print/text.js';
 import { inputSchemaOf } from '../runtime/server/composite/served-workflows.js';
-import { Html, html, type Part, picture, status, type View } from './html.js';
+import { Html, html, noticeParts, type Part, picture, status, type View } from './html.js';
 import type { KnownDefinition, RunFate, ServedDefinition } from './workflows.js';
 
 /** The list of workflows. */
@@ -51,9 +51,7 @@ export function workflowView(definition: ServedDefinition, options: WorkflowPage
       id: 'head',
       content: html`<h1>${graph.name}</h1><p class="facts"><span>${graph.description}</span><span><a href="/runs?workflow=${address}">Its runs</a></span><span><a href="/workflows/${address}/change">Its changes, and what they do to open runs</a></span></p>`,
     },
-    ...(notice === undefined
-      ? []
-      : [{ id: 'notice', content: html`<p class="notice" role="alert">${notice}</p>` }]),
+    ...noticeParts(notice),
     { id: 'graph', content: workflowGraph(graph, tools) },
     { id: 'end', content: startForm(definition, options) },
   ];
