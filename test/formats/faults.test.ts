@@ -194,6 +194,14 @@ describe('nodes', () => {
       '{ a: { call: t, on_error: { retry: 200 } } }',
       /SW4015 .* not 201 \(it is written `retry`, which counts the attempts after the first\)/,
     ],
+    [
+      '{ a: { repeat: { call: t }, until: $a.x, max_iterations: 102 } }',
+      /SW5006 `max_iterations` of node `a` must be a whole number from 2 to 101, not 102/,
+    ],
+    [
+      '{ a: { call: t } }\n    max_concurrency: 0',
+      /SW5006 `max_concurrency` of workflow `w` .* from 1, not 0/,
+    ],
     ['{ continue: { call: t } }', /SW5010 'continue' is not a valid name of a node/],
     ['{ rollback_all: { call: t } }', /SW5010 'rollback_all' is not a valid name/],
     ['{ p: { branches: { x: { call: t } }, on_partial_failure: rollback_all } }', /SW4028/],

@@ -195,7 +195,7 @@ describe('faults', () => {
     ['a: { repeat: { call: t }, until: $a == 1 }', ['SW5007 node `a` needs `max_iterations`']],
     [
       'a: { repeat: { call: t }, until: $a == 1, max_iterations: 1 }',
-      ['SW5006 `max_iterations` of node `a` must be a whole number from 2 to 101, not a number'],
+      ['SW5006 `max_iterations` of node `a` must be a whole number from 2 to 101, not 1'],
     ],
     [
       'a: { repeat: [], until: $n == 1, max_iterations: 2 }',

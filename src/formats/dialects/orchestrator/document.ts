@@ -1,5 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
+import { wholeNumber } from '../../../graph/kinds/descriptor.js';
 import { getOrInsert } from '../../../graph/maps.js';
 import { type Domain, EXPOSURES, GRAPH_VERSION, type Graph } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
@@ -90,7 +91,7 @@ function lowerWorkflow(
   const title = fields.text('title')?.value;
   const failFast = fields.boolean('fail_fast');
   const onFailure = fields.oneOf('on_failure', ['compensate']) && ('undo' as const);
-  const maxConcurrency = fields.number('max_concurrency');
+  const maxConcurrency = fields.numberIn('max_concurrency', wholeNumber(1));
   const task = fields.task();
   const expose = exposureOf(reports, fields);
   return {

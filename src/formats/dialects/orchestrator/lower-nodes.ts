@@ -2,6 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import { type Reference, references } from '../../../graph/expression/traversal.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Arm, BranchCase } from '../../../graph/kinds/containers.js';
+import { wholeNumber } from '../../../graph/kinds/descriptor.js';
 import {
   type Compensation,
   JOIN_RULES,
@@ -311,12 +312,7 @@ function lowerRepeat(context: NodeContext, base: Base): Node | undefined {
 /** How often the body of a `repeat` runs at most. */
 function repetitionsOf(fields: Fields): number | undefined {
   if (!fields.require('max_iterations')) return undefined;
-  const most = fields.number('max_iterations');
-  if (most === undefined || (Number.isInteger(most) && most > 1 && most <= MAX_JUMPS + 1)) return most;
-  const value = fields.value('max_iterations');
-  const expected = `a whole number from 2 to ${MAX_JUMPS + 1}`;
-  if (value !== undefined) fields.mismatch('max_iterations', value, expected);
-  return undefined;
+  return fields.numberIn('max_iterations', wholeNumber(2, MAX_JUMPS + 1));
 }
 
 function itemsOf(references: ReferenceLowering, items: Located, fields: Fields): Expr {

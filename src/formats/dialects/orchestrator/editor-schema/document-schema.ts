@@ -74,7 +74,7 @@ function workflowSchema(): JsonSchema {
       expose: { anyOf: [{ enum: [...EXPOSURES] }, { type: 'array', items: { enum: [...EXPOSURES] } }] },
       fail_fast: { type: 'boolean' },
       on_failure: { enum: ['compensate'] },
-      max_concurrency: { type: 'number' },
+      max_concurrency: { type: 'integer', minimum: 1 },
       task: { type: 'boolean' },
       task_support: { enum: [...TASK_SUPPORT] },
     }),
