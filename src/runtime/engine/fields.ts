@@ -14,7 +14,7 @@ interface FieldState {
 }
 
 /** Key of a field in its table: its name, after the key of the workflow's scope where it is the workflow's own. */
-export function fieldKey({ plan, prefix }: Pick<WorkflowRecord, 'plan' | 'prefix'>, name: string): string {
+function fieldKey({ plan, prefix }: Pick<WorkflowRecord, 'plan' | 'prefix'>, name: string): string {
   return plan.ownFields.has(name) ? `${prefix === '' ? '/' : prefix}${name}` : name;
 }
 
