@@ -1,7 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { AuthInfo, Owner } from '../decorators/context.js';
-import { ownerKey, ownerOf, rolesOf, UnidentifiedCallerError } from '../runtime/runs/run/owner.js';
-import { withRoles } from '../runtime/server/callers.js';
+import { ownerKey, ownerOf, rolesOf, UnidentifiedCallerError, withRoles } from '../runtime/runs/run/owner.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { Log } from '../runtime/tools/log.js';
 import { authInfoOf, Bearer, type BearerAuth } from '../runtime/transports/http/bearer-auth.js';

@@ -7,7 +7,7 @@ import { nearestName, withSuggestion } from '../../graph/names.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
-import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run/owner.js';
+import { type Caller, ownerOf, scopeFailure, UnidentifiedCallerError, withRoles } from '../runs/run/owner.js';
 import type { RunStore } from '../runs/run-store.js';
 import { CallMask } from '../secrets/call-mask.js';
 import { maskedError, thrownFailure } from '../tools/exceptions.js';
@@ -18,7 +18,6 @@ import type { Registry } from '../tools/registry.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
-import { type ScopedCaller, scopeFailure, withRoles } from './callers.js';
 import { readArguments } from './catalogue/arguments.js';
 import { cacheHintOf, NOT_KEPT } from './catalogue/cache-hints.js';
 import { type Catalogue, type LiveCatalogue, permittedPrompt } from './catalogue/catalogue.js';
@@ -46,6 +45,7 @@ import type {
   CompletionRequest,
   CompletionSubject,
   Readiness,
+  ScopedCaller,
   ServerChange,
   ServerOf,
   StepwrightServer,

@@ -10,7 +10,6 @@ import type { Caller } from '../runs/run/owner.js';
 import type { AnyClass, Registry, TypesOfGraph } from '../tools/registry.js';
 import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
-import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
 import type { QuestionLinks } from './question-links.js';
 import type { QuestionRounds } from './question-rounds.js';
@@ -200,6 +199,9 @@ export interface StepwrightServer {
    */
   endRuns(reason: string): void;
 }
+
+/** Who asks, as far as its scopes are concerned. */
+export type ScopedCaller = Pick<RequestContext, 'auth' | 'local'>;
 
 /** What changed while a server runs. */
 export type ServerChange =

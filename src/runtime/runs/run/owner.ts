@@ -1,4 +1,4 @@
-import type { Owner, Principal } from '../../../decorators/context.js';
+import type { AuthInfo, Owner, Principal } from '../../../decorators/context.js';
 import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
@@ -127,6 +127,33 @@ export function rolesOf(caller: Owner): readonly string[] {
  */
 export function accessKey(owner: Owner): string {
   return owner.kind === 'principal' ? ownerKey(owner) : 'unauthenticated';
+}
+
+/**
+ * The scopes that a caller lacks. The user of this process has all, an authenticated caller those of its token, and any
+ * other none.
+ */
+export function lackingScopes(
+  required: readonly string[] = [],
+  { auth, local }: { readonly auth?: AuthInfo | undefined; readonly local?: boolean },
+): string[] {
+  if (required.length === 0 || (auth === undefined && local === true)) return [];
+  return required.filter((scope) => auth?.scopes.includes(scope) !== true);
+}
+
+/** The refusal of a call whose caller lacks scopes. */
+export function scopeFailure(missing: readonly string[]): Failure {
+  return {
+    code: 'E_SCOPE',
+    message: `The caller lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.map((scope) => `'${clip(scope)}'`).join(', ')}: call again with a token that has ${missing.length === 1 ? 'it' : 'them'}`,
+    details: { missing },
+  };
+}
+
+export function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
+  if (owner.kind === 'anonymous') return owner;
+  const ownRoles = owner.kind === 'local' ? localRoles : roles;
+  return ownRoles.length === 0 ? owner : { ...owner, roles: ownRoles };
 }
 
 function subjectOf(

@@ -9,10 +9,10 @@ import { nodesOf } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import { HINTS_META } from '../../../infer/tool.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
+import { lackingScopes, scopeFailure } from '../../runs/run/owner.js';
 import type { RunStore } from '../../runs/run-store.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { clientToolNames, type Registry } from '../../tools/registry.js';
-import { lackingScopes, type ScopedCaller, scopeFailure } from '../callers.js';
 import { type RunTool, runTools } from '../composite/run-tools.js';
 import {
   type Registered,
@@ -28,7 +28,7 @@ import {
   registrationFaults,
   TaskStoreError,
 } from '../registrations.js';
-import type { ServerChange } from '../stepwright-server.js';
+import type { ScopedCaller, ServerChange } from '../stepwright-server.js';
 import { faultCodes, ProtocolFault, type ToolListing } from '../wire.js';
 import {
   type Listings,

@@ -3,10 +3,9 @@ import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js'
 import { clip, jsonText } from '../../../graph/printable-text.js';
 import type { ToAnswer } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
-import { rolesOf } from '../../runs/run/owner.js';
+import { lackingScopes, rolesOf } from '../../runs/run/owner.js';
 import type { RunStore, RunSummary } from '../../runs/run-store.js';
 import { UnreadableRunError } from '../../runs/store/store-error.js';
-import { lackingScopes } from '../callers.js';
 import { failureResult, type ToolResult } from '../wire.js';
 import type { RunTool } from './run-tools.js';
 import type { ServedWorkflow } from './served-workflows.js';

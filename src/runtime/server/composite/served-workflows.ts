@@ -21,6 +21,7 @@ import type { RunWarning } from '../../../graph/run-time-codes.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
+import { lackingScopes, scopeFailure } from '../../runs/run/owner.js';
 import { thrownText } from '../../tools/exceptions.js';
 import {
   type FunctionEntry,
@@ -28,7 +29,6 @@ import {
   type Registry,
   type WorkflowEntry,
 } from '../../tools/registry.js';
-import { lackingScopes, scopeFailure } from '../callers.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registrations.js';
 import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-tools.js';
 

@@ -10,6 +10,7 @@ import { restore, snapshot } from '../../engine/snapshot.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { ValuePort } from '../../runs/run/calls-in-flight.js';
 import type { Envelope } from '../../runs/run/envelope.js';
+import { lackingScopes } from '../../runs/run/owner.js';
 import { runInProcess } from '../../runs/run/run-in-process.js';
 import { logEnd, logStart } from '../../runs/run-log.js';
 import type { RunStore, Waiter } from '../../runs/run-store.js';
@@ -28,7 +29,6 @@ import {
   type TraceObserver,
   type TraceOptions,
 } from '../../trace/trace.js';
-import { lackingScopes } from '../callers.js';
 import { textOf } from '../composite/results.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
 import type { ResolvedSettings } from '../options.js';

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
+import { lackingScopes } from '../../runs/run/owner.js';
 import type { RunStore } from '../../runs/run-store.js';
 import type { Toolset } from '../../tools/toolset.js';
-import { lackingScopes } from '../callers.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { resultContents, runOfResult } from '../composite/long-results.js';
 import type { ResolvedSettings } from '../options.js';

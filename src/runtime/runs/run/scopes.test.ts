@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lackingScopes, scopeFailure } from './callers.js';
+import { lackingScopes, scopeFailure } from './owner.js';
 
 const auth = (...scopes: readonly string[]) => ({ auth: { clientId: 'c', scopes } });
 
