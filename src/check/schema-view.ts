@@ -43,38 +43,30 @@ export function stepInto(view: SchemaView, key: string | number): Step {
     }
   }
   if (parts.length === 0) return { kind: 'missing', keys: [...new Set(keys)] };
-  const isUnknown = parts.includes('unknown');
-  return {
-    kind: 'found',
-    view: { root, shapes: isUnknown ? 'unknown' : parts.flatMap((part) => part as JsonSchema[]) },
-  };
+  return { kind: 'found', view: { root, shapes: joined(parts) } };
 }
 
 /** The view of every item of a list; `undefined` if it is unknown or depends on the index. */
 export function itemsIn({ root, shapes }: SchemaView): SchemaView | undefined {
   if (shapes === 'unknown') return undefined;
-  const items: JsonSchema[] = [];
-  for (const shape of shapes) {
-    const own =
-      shape.type === 'array' && shape.prefixItems === undefined
-        ? expand(shape.items, root, new Set())
-        : 'unknown';
-    if (own === 'unknown') return undefined;
-    items.push(...own);
-  }
-  return { root, shapes: items };
+  const items = joined(
+    shapes.map(({ type, prefixItems, items: each }) =>
+      type === 'array' && prefixItems === undefined ? expand(each, root, new Set()) : 'unknown',
+    ),
+  );
+  return items === 'unknown' ? undefined : { root, shapes: items };
 }
 
 /** The types of a value of this view; `undefined` if they are unknown. */
 export function typesIn({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
-  if (shapes === 'unknown') return undefined;
-  const types = new Set<JsonType>();
-  for (const shape of shapes) {
-    const own = typesOf(shape);
-    if (own === undefined) return undefined;
-    for (const type of own) types.add(type);
-  }
-  return types;
+  return shapes === 'unknown' ? undefined : allTypes(shapes.map(typesOf));
+}
+
+/** The types of several values; `undefined` if those of one are unknown. */
+export function allTypes(
+  values: readonly (Iterable<JsonType> | undefined)[],
+): ReadonlySet<JsonType> | undefined {
+  return values.includes(undefined) ? undefined : new Set(values.flatMap((types) => [...(types ?? [])]));
 }
 
 /** The properties that some object of this view names. */
@@ -155,10 +147,13 @@ function expand(
   }
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(alternatives)) {
-    const shapes = alternatives.map((each: Json) => expand(each, root, followed));
-    return shapes.includes('unknown') ? 'unknown' : shapes.flatMap((each) => each as JsonSchema[]);
+    return joined(alternatives.map((each: Json) => expand(each, root, followed)));
   }
   return typesOf(schema) === undefined ? 'unknown' : [schema];
+}
+
+function joined(parts: readonly SchemaView['shapes'][]): SchemaView['shapes'] {
+  return parts.every((part) => part !== 'unknown') ? parts.flat() : 'unknown';
 }
 
 function typesOf(shape: JsonSchema): JsonType[] | undefined {

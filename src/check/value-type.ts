@@ -1,6 +1,7 @@
 import { type Json, type JsonSchema, pointerKey, unreachable } from '../graph/json.js';
 import { hasReference, rebased } from '../graph/part-schema.js';
 import {
+  allTypes,
   formsIn,
   itemsIn,
   type JsonType,
@@ -147,15 +148,8 @@ export function typesOf(valueType: ValueType): ReadonlySet<JsonType> | undefined
       return SINGLE_TYPES.array.types;
     case 'dict':
       return SINGLE_TYPES.object.types;
-    case 'union': {
-      const types = new Set<JsonType>();
-      for (const each of valueType.of) {
-        const own = typesOf(each);
-        if (own === undefined) return undefined;
-        for (const type of own) types.add(type);
-      }
-      return types;
-    }
+    case 'union':
+      return allTypes([...valueType.of].map(typesOf));
     default:
       return unreachable(valueType);
   }

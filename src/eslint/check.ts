@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type CodegenResult, runRecorded } from '../codegen/codegen.js';
 import { Inputs } from '../codegen/incremental/inputs.js';
 import { CodegenSession } from '../codegen/incremental/memory.js';
-import { realPath, SOURCE, sourceNames } from '../formats/source-record.js';
+import { foldersAbove, realPath, SOURCE, sourceNames } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';
 import { formatLocation, type Span } from '../graph/source-location.js';
@@ -35,15 +35,11 @@ function isBelow(file: string, folder: string): boolean {
 
 /** The nearest folder with a configuration, else with a `package.json`, up to the working directory; else that. */
 function rootOf(folder: string, cwd: string): string {
-  const all = foldersUp(folder, cwd);
+  const above = foldersAbove(folder);
+  const all = above.slice(0, above.indexOf(cwd) + 1 || undefined);
   const isConfigured = (each: string): boolean =>
     existsSync(path.join(each, 'stepwright.config.json')) || /"stepwright"\s*:\s*\{/.test(manifestOf(each));
   return all.find(isConfigured) ?? all.find((each) => manifestOf(each) !== '') ?? cwd;
-}
-
-function foldersUp(folder: string, last: string): readonly string[] {
-  const above = path.dirname(folder);
-  return folder === last || above === folder ? [folder] : [folder, ...foldersUp(above, last)];
 }
 
 function manifestOf(folder: string): string {

@@ -47,6 +47,12 @@ export function relativePath(folder: string, file: string): string {
   return path.relative(folder, file).split(path.sep).join('/');
 }
 
+/** A folder and all above it, the nearest first. */
+export function foldersAbove(folder: string): readonly string[] {
+  const above = path.dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersAbove(above)];
+}
+
 /** A path without links; a part that does not exist stays as it is. */
 export function realPath(file: string): string {
   try {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { PlanOptions } from '../../codegen/config.js';
 import { packageFile } from '../../formats/own-files.js';
+import { foldersAbove } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { counted } from '../../graph/printable-text.js';
@@ -161,10 +162,7 @@ function checkCopies({ root }: Examined): readonly Finding[] {
     const copy = path.join(folder, 'node_modules/stepwright');
     if (existsSync(path.join(copy, 'package.json'))) copies.add(realpathSync(copy));
   };
-  for (let folder = root; ; folder = path.dirname(folder)) {
-    look(folder);
-    if (folder === path.dirname(folder)) break;
-  }
+  for (const folder of foldersAbove(root)) look(folder);
   const modules = path.join(root, 'node_modules');
   for (const name of namesIn(modules)) {
     const scoped = name.startsWith('@')

@@ -111,11 +111,6 @@ export function manifestsIn(folder: string): readonly string[] {
   return MANIFESTS.map((name) => path.join(folder, name));
 }
 
-export function manifestsAbove(folder: string): readonly string[] {
-  const above = path.dirname(folder);
-  return above === folder ? manifestsIn(folder) : [...manifestsIn(folder), ...manifestsAbove(above)];
-}
-
 /** What a run of codegen has looked at, so that a later one can tell whether anything is different. */
 export class Inputs {
   /** Absolute paths of files and folders, those that do not exist among them, with their states when they were first seen. */

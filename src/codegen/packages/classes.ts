@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { REGISTRY_VERSION } from '../../decorators/metadata.js';
-import { relativePath } from '../../formats/source-record.js';
+import { foldersAbove, relativePath } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
@@ -214,14 +214,14 @@ class Packages {
   /** The package that a module lies in. A nested `package.json` without a name does not begin one. */
   #packageOf(module: string): InstalledPackage | undefined {
     const { root, inputs } = this.#surroundings;
-    for (let folder = path.dirname(path.resolve(root, module)); ; folder = path.dirname(folder)) {
+    for (const folder of foldersAbove(path.dirname(path.resolve(root, module)))) {
       const file = path.join(folder, 'package.json');
       inputs?.see(file);
       const { name, version } = readObject(file) ?? {};
       if (typeof name === 'string')
         return { folder, name, version: typeof version === 'string' ? version : '' };
-      if (path.dirname(folder) === folder) return undefined;
     }
+    return undefined;
   }
 
   #read(imported: PackageImport, { folder, name, version }: InstalledPackage): PackageManifest | Unusable {

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { programFile, programFlags } from '../../formats/own-files.js';
+import { foldersAbove } from '../../formats/source-record.js';
 import {
   CONDITIONS_READ,
   childConditions,
   type Inputs,
-  manifestsAbove,
+  manifestsIn,
   marksIn,
   type States,
   statsOf,
@@ -326,7 +327,7 @@ export async function importRemembered(
 /** What decides which packages the modules find. */
 function manifestsOf(files: readonly string[]): readonly string[] {
   const folders = new Set(files.filter((file) => !file.split(sep).includes('node_modules')).map(dirname));
-  const manifests = [...folders].flatMap(manifestsAbove);
+  const manifests = [...new Set([...folders].flatMap(foldersAbove))].flatMap(manifestsIn);
   const missing = manifests
     .map((file) => join(dirname(file), 'node_modules'))
     .filter((each) => !existsSync(each));

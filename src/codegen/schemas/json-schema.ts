@@ -58,23 +58,18 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
 export function readAnySchema(schema: unknown, side: SchemaSide, file: string): SchemaReading {
   const props = standardProps(schema);
   if (props === undefined) return unrepresentable('it is not a Standard Schema');
-  let raw: unknown;
+  let plain: Json;
   try {
-    raw =
+    const raw: unknown =
       props.vendor === 'zod'
         ? convertZod(schema, props, side, file)
         : props.jsonSchema?.[side]?.({ target: TARGET });
-  } catch (error) {
-    return unrepresentable(error instanceof Error ? error.message : String(error));
-  }
-  if (raw === undefined) {
-    return unrepresentable(
-      `\`${props.vendor}\` offers no JSON Schema for it (\`~standard.jsonSchema\` is missing)`,
-    );
-  }
-  // Serializing drops values that are not JSON (functions, `undefined`, symbols) and refuses cycles.
-  let plain: Json;
-  try {
+    if (raw === undefined) {
+      return unrepresentable(
+        `\`${props.vendor}\` offers no JSON Schema for it (\`~standard.jsonSchema\` is missing)`,
+      );
+    }
+    // Serializing drops values that are not JSON (functions, `undefined`, symbols) and refuses cycles.
     plain = JSON.parse(JSON.stringify(raw)) as Json;
   } catch (error) {
     return unrepresentable(error instanceof Error ? error.message : String(error));

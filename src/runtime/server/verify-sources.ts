@@ -4,6 +4,7 @@ import path from 'node:path';
 import { compilerFile } from '../../formats/own-files.js';
 import { pnpFlags } from '../../formats/plug-n-play.js';
 import {
+  foldersAbove,
   readSourceRecords,
   realPath,
   SOURCE,
@@ -108,13 +109,8 @@ function projectFolders(start: string | undefined): readonly string[] {
     process.cwd(),
     ...(program === undefined ? [] : [path.dirname(realPath(program))]),
   ];
-  const folders = new Set(starts.flatMap(withParents));
+  const folders = new Set(starts.flatMap(foldersAbove));
   return [...folders].filter((folder) => existsSync(path.join(folder, 'package.json')));
-}
-
-function withParents(folder: string): readonly string[] {
-  const parent = path.dirname(folder);
-  return parent === folder ? [folder] : [folder, ...withParents(parent)];
 }
 
 /** The files of registries that a project without a record may have. */
