@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { relativePath, type SourcePatterns, sourceNames } from '../formats/source-record.js';
+import { relativePath, type SourcePatterns, sourceNames, textIn } from '../formats/source-record.js';
 import { parseJsonDocument } from '../formats/text/json-document.js';
 import { defined } from '../graph/defined.js';
 import {
@@ -328,12 +328,8 @@ interface PlainNodeOptions {
  */
 function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeOptions): Diagnostic[] {
   inputs?.see(PACKAGE_FILE);
-  let text: string;
-  try {
-    text = readFileSync(path.join(root, PACKAGE_FILE), 'utf8');
-  } catch {
-    return [];
-  }
+  const text = textIn(path.join(root, PACKAGE_FILE));
+  if (text === undefined) return [];
   const document = parseJsonDocument(PACKAGE_FILE, text);
   const scripts = isJsonObject(document.value) ? document.value.scripts : undefined;
   if (document.faults.length > 0 || !isJsonObject(scripts)) return [];

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { textIn } from '../formats/source-record.js';
 import { type JsonDocument, parseJsonDocument } from '../formats/text/json-document.js';
 import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
@@ -120,13 +121,8 @@ export function configFileOf(root: string): string | undefined {
 
 /** `package.json`, if there is a configuration in it. */
 function packageConfig(root: string): JsonDocument | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path.join(root, PACKAGE_FILE), 'utf8');
-  } catch {
-    return undefined;
-  }
-  const document = text.includes(`"${PACKAGE_MEMBER}"`) ? parseJsonDocument(PACKAGE_FILE, text) : undefined;
+  const text = textIn(path.join(root, PACKAGE_FILE));
+  const document = text?.includes(`"${PACKAGE_MEMBER}"`) ? parseJsonDocument(PACKAGE_FILE, text) : undefined;
   return document?.has(`/${PACKAGE_MEMBER}`) === true ? document : undefined;
 }
 

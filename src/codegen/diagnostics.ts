@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { textIn } from '../formats/source-record.js';
 import { type Diagnostic, diagnostic, diagnosticTable, hasErrors } from '../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../graph/names.js';
 import type { IgnoreSyntax } from './syntax.js';
@@ -117,11 +117,7 @@ export function readSourceIn(
   const texts = new Map([...overlay].map(([file, text]) => [path.resolve(root, file), text]));
   return (file) => {
     const absolute = path.join(root, file);
-    try {
-      return (texts.get(absolute) ?? readFileSync(absolute, 'utf8')).replace(/^\uFEFF/, '');
-    } catch {
-      return undefined;
-    }
+    return (texts.get(absolute) ?? textIn(absolute))?.replace(/^\uFEFF/, '');
   };
 }
 

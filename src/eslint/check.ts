@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type CodegenResult, runRecorded } from '../codegen/codegen.js';
 import { Inputs } from '../codegen/incremental/inputs.js';
 import { CodegenSession } from '../codegen/incremental/memory.js';
-import { foldersAbove, realPath, SOURCE, sourceNames } from '../formats/source-record.js';
+import { foldersAbove, realPath, SOURCE, sourceNames, textIn } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';
 import { formatLocation, type Span } from '../graph/source-location.js';
@@ -38,16 +38,13 @@ function rootOf(folder: string, cwd: string): string {
   const above = foldersAbove(folder);
   const all = above.slice(0, above.indexOf(cwd) + 1 || undefined);
   const isConfigured = (each: string): boolean =>
-    existsSync(path.join(each, 'stepwright.config.json')) || /"stepwright"\s*:\s*\{/.test(manifestOf(each));
-  return all.find(isConfigured) ?? all.find((each) => manifestOf(each) !== '') ?? cwd;
+    existsSync(path.join(each, 'stepwright.config.json')) ||
+    /"stepwright"\s*:\s*\{/.test(manifestOf(each) ?? '');
+  return all.find(isConfigured) ?? all.find((each) => manifestOf(each) !== undefined) ?? cwd;
 }
 
-function manifestOf(folder: string): string {
-  try {
-    return readFileSync(path.join(folder, 'package.json'), 'utf8');
-  } catch {
-    return '';
-  }
+function manifestOf(folder: string): string | undefined {
+  return textIn(path.join(folder, 'package.json'));
 }
 
 /** What a run came to, and what it depends on. */

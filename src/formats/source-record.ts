@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { isJsonObject, type Json } from '../graph/json.js';
+import { isJsonObject, type JsonObject, jsonOf } from '../graph/json.js';
 import { formatOf } from './text/read-text.js';
 
 /**
@@ -47,6 +47,21 @@ export function relativePath(folder: string, file: string): string {
   return path.relative(folder, file).split(path.sep).join('/');
 }
 
+/** The text of a file; undefined for one that cannot be read. */
+export function textIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object in a JSON file; nothing for any other file. */
+export function objectIn(file: string): JsonObject | undefined {
+  const value = jsonOf(textIn(file)?.replace(/^\uFEFF/, '') ?? '');
+  return value !== undefined && isJsonObject(value) ? value : undefined;
+}
+
 /** A folder and all above it, the nearest first. */
 export function foldersAbove(folder: string): readonly string[] {
   const above = path.dirname(folder);
@@ -83,16 +98,11 @@ export function readSourceRecords(root: string): readonly SourceRecord[] {
 
 /** Undefined for a file that is not there or is damaged. */
 export function readSourceRecord(file: string): SourceRecord | undefined {
-  try {
-    const value = JSON.parse(readFileSync(file, 'utf8')) as Json;
-    return isSourceRecord(value) ? (value as unknown as SourceRecord) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = objectIn(file);
+  return value !== undefined && isSourceRecord(value) ? (value as unknown as SourceRecord) : undefined;
 }
 
-function isSourceRecord(value: Json): boolean {
-  if (!isJsonObject(value)) return false;
+function isSourceRecord(value: JsonObject): boolean {
   const { registries, sources, configFile = '', names, patterns } = value;
   const tables = [registries, sources, patterns].every((each) => each !== undefined && isJsonObject(each));
   return tables && typeof configFile === 'string' && typeof names === 'string';

@@ -64,6 +64,15 @@ function decoded(segment: string): string {
   }
 }
 
+/** The value of a text; undefined for one that is not JSON. */
+export function jsonOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Ends a `switch` over a union: reaching it is a fault of our own. */
 export function unreachable(value: never): never {
   throw new TypeError(`unexpected ${String(value)}`);

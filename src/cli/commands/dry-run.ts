@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { textIn } from '../../formats/source-record.js';
 import { hashGraph } from '../../graph/canonical.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
@@ -39,7 +39,7 @@ export async function dryRunCommand(command: DryRunCommand, output: Output): Pro
   const source = command.stubs === undefined ? undefined : { file: command.stubs, root };
   const stubs = await readStubs(source, stubbed);
   const report = (diagnostics: readonly Diagnostic[]): number => {
-    const read = (file: string) => stubs.readSource(file) ?? sourceOf(root, file);
+    const read = (file: string) => stubs.readSource(file) ?? textIn(path.resolve(root, file));
     output.err(formatDiagnostics(diagnostics, read, { color: output.color }));
     return 1;
   };
@@ -57,14 +57,5 @@ export async function dryRunCommand(command: DryRunCommand, output: Output): Pro
       return outcome.report.status === 'succeeded' ? 0 : 1;
     default:
       return outcome satisfies never;
-  }
-}
-
-/** The text of a source, for the lines of diagnostics. */
-function sourceOf(root: string, file: string): string | undefined {
-  try {
-    return readFileSync(path.resolve(root, file), 'utf8');
-  } catch {
-    return undefined;
   }
 }

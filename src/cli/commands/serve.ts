@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { objectIn } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import { sdk1 } from '../../runtime/protocol/sdk1/adapter.js';
 import { STORE_FORMS, sourceOf } from '../../runtime/runs/operate/run-stores.js';
@@ -123,15 +123,11 @@ export async function serveProject(
 
 /** Name and version of the project's package, which are those of its server unless the options say otherwise. */
 export function projectInfo(root: string): Pick<ServerSettings, 'name' | 'version'> {
-  try {
-    const { name, version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-    return {
-      ...(typeof name === 'string' ? { name } : {}),
-      ...(typeof version === 'string' ? { version } : {}),
-    };
-  } catch {
-    return {};
-  }
+  const { name, version } = objectIn(path.join(root, 'package.json')) ?? {};
+  return {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof version === 'string' ? { version } : {}),
+  };
 }
 
 /** The spec files of the options, of a configuration without TypeScript, and of the command line. */

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { REGISTRY_VERSION } from '../../decorators/metadata.js';
-import { foldersAbove, relativePath } from '../../formats/source-record.js';
+import { foldersAbove, objectIn, relativePath, textIn } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { isJsonObject, jsonOf } from '../../graph/json.js';
 import { getOrInsert } from '../../graph/maps.js';
 import { compareText } from '../../graph/names.js';
 import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
@@ -217,7 +216,7 @@ class Packages {
     for (const folder of foldersAbove(path.dirname(path.resolve(root, module)))) {
       const file = path.join(folder, 'package.json');
       inputs?.see(file);
-      const { name, version } = readObject(file) ?? {};
+      const { name, version } = objectIn(file) ?? {};
       if (typeof name === 'string')
         return { folder, name, version: typeof version === 'string' ? version : '' };
     }
@@ -232,9 +231,9 @@ class Packages {
     const damaged = (problem: string): Unusable => ({
       report: (at) => diagnostic('SW6031', at, { package: name, file, problem }),
     });
-    const text = readText(absolute);
+    const text = textIn(absolute)?.replace(/^\uFEFF/, '');
     if (text === undefined) return { report: withoutManifest(imported, name) };
-    const value = parse(text);
+    const value = jsonOf(text);
     if (value === undefined) return damaged('it is not valid JSON');
     const { manifestVersion, registryVersion, checksum } = isJsonObject(value) ? value : {};
     if (!isJsonObject(value) || typeof manifestVersion !== 'number')
@@ -279,29 +278,6 @@ interface InstalledPackage {
 /** The name of the package in a specifier: `@acme/tools` of `@acme/tools/search`. */
 function packageIn(specifier: string): string {
   return /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
-  } catch {
-    return undefined;
-  }
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The object in a JSON file; nothing for any other file. */
-export function readObject(file: string): JsonObject | undefined {
-  const text = readText(file);
-  const value = text === undefined ? undefined : parse(text);
-  return value !== undefined && isJsonObject(value) ? value : undefined;
 }
 
 function withoutManifest({ name: className, specifier }: PackageImport, from: string): PackageFault {

@@ -1,5 +1,6 @@
 import path, { posix } from 'node:path';
 import { REGISTRY_VERSION } from '../../decorators/metadata.js';
+import { objectIn } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
@@ -20,7 +21,6 @@ import type { ToolSchemas } from '../schemas/read-schemas.js';
 import type { SourceHost } from '../source/source-host.js';
 import type { Tsconfig } from '../source/tsconfig.js';
 import { isForeign, type OutputFile } from '../writer.js';
-import { readObject } from './classes.js';
 
 interface PackageSources {
   readonly host: Pick<SourceHost, 'exportedClasses'>;
@@ -283,7 +283,7 @@ function readPlan(root: string, file: string, inputs: Inputs | undefined): Manif
   const folder = path.posix.dirname(file) === '.' ? '' : path.posix.dirname(file);
   const named = path.posix.join(folder, 'package.json');
   inputs?.see(named);
-  const packageFile = readObject(path.join(root, named));
+  const packageFile = objectIn(path.join(root, named));
   if (packageFile === undefined)
     return `the manifest lies beside the package.json of its package, and \`${named}\` is missing or not valid JSON`;
   const { name, version, files } = packageFile;

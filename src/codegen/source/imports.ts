@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import path, { posix } from 'node:path';
+import { objectIn } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
@@ -123,23 +123,13 @@ export function isOfPackage(fileName: string): boolean {
 
 function nearestPackage(folder: string): Package | undefined {
   if (packages.has(folder)) return packages.get(folder);
-  const name = readPackageName(path.join(folder, 'package.json'));
+  // Nested manifests without a name (`{ "type": "module" }`) do not start a package.
+  const { name } = objectIn(path.join(folder, 'package.json')) ?? {};
   const parent = path.dirname(folder);
-  const result =
-    name !== undefined ? { root: folder, name } : parent === folder ? undefined : nearestPackage(parent);
+  const above = () => (parent === folder ? undefined : nearestPackage(parent));
+  const result = typeof name === 'string' ? { root: folder, name } : above();
   packages.set(folder, result);
   return result;
-}
-
-/** The name in a manifest; nested manifests without one (`{ "type": "module" }`) do not start a package. */
-function readPackageName(file: string): string | undefined {
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof manifest !== 'object' || manifest === null || !('name' in manifest)) return undefined;
-    return typeof manifest.name === 'string' ? manifest.name : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The module specifier of the import or re-export that declares an alias. */

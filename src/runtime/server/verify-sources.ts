@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { compilerFile } from '../../formats/own-files.js';
@@ -11,6 +11,7 @@ import {
   type SourceRecord,
   sourceNames,
   textHash,
+  textIn,
 } from '../../formats/source-record.js';
 import { type Registry, StaleRegistryError, verifyRegistry } from '../tools/registry.js';
 
@@ -115,7 +116,7 @@ function projectFolders(start: string | undefined): readonly string[] {
 
 /** The files of registries that a project without a record may have. */
 function namedRegistries(root: string): readonly string[] {
-  const text = ['stepwright.config.json', 'package.json'].map((file) => textOf(path.join(root, file)));
+  const text = ['stepwright.config.json', 'package.json'].map((file) => textIn(path.join(root, file)));
   const named = [...text.join('\n').matchAll(/"out"\s*:\s*"([^"\\]+)"/g)].map(([, file = '']) =>
     path.posix.normalize(file),
   );
@@ -123,15 +124,7 @@ function namedRegistries(root: string): readonly string[] {
 }
 
 function mentions(file: string, checksum: string): boolean {
-  return textOf(file).includes(`checksum: '${checksum}'`);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
+  return textIn(file)?.includes(`checksum: '${checksum}'`) === true;
 }
 
 interface Changes {

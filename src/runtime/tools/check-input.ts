@@ -5,6 +5,7 @@ import {
   type Json,
   type JsonObject,
   type JsonSchema,
+  jsonOf,
   keysOf,
   memberOf,
   pointerOf,
@@ -219,12 +220,7 @@ function repairOf(
 /** The same in the type it was probably meant in: `5` for `"5"`, `"5"` for `5`. */
 function otherType(value: Json): Json | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value !== 'string') return undefined;
-  try {
-    return JSON.parse(value) as Json;
-  } catch {
-    return undefined;
-  }
+  return typeof value === 'string' ? jsonOf(value) : undefined;
 }
 
 function replaced(value: Json, [key, ...rest]: readonly string[], by: Json): Json {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, jsonOf } from '../../graph/json.js';
 import { append } from '../../graph/maps.js';
 import { MASKED } from '../../graph/printable-text.js';
 import {
@@ -129,7 +129,7 @@ export function readCassette(file: string): Cassette {
  * @throws TypeError for a text that is none.
  */
 export function parseCassette(text: string, file?: string): Cassette {
-  const value = parsed(text);
+  const value = jsonOf(text);
   if (
     isJsonObject(value) &&
     value.cassetteVersion === CASSETTE_VERSION &&
@@ -143,16 +143,8 @@ export function parseCassette(text: string, file?: string): Cassette {
 }
 
 export function isCassette(text: string): boolean {
-  const value = parsed(text);
+  const value = jsonOf(text);
   return isJsonObject(value) && value.cassetteVersion !== undefined && Array.isArray(value.interactions);
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 function isInteraction(value: Json): boolean {

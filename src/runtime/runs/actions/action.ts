@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema, jsonOf } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
 import { JSON_RESPONSE, WORK_RESULTS } from '../../../print/agent-texts.js';
 import type { ActionRequest } from '../../engine/actions.js';
@@ -98,11 +98,7 @@ function responses(result: Json): readonly Answer[] {
 /** The JSON that a text is, with or without a fence around it. */
 export function jsonIn(text: string): Json | undefined {
   const [, fenced] = /^```\w*\r?\n([\s\S]*)\n```$/.exec(text.trim()) ?? [];
-  try {
-    return JSON.parse(fenced ?? text) as Json;
-  } catch {
-    return undefined;
-  }
+  return jsonOf(fenced ?? text);
 }
 
 /** How an action is answered, in one sentence. */
