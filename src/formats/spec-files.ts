@@ -10,9 +10,10 @@ import {
 } from '../graph/diagnostics/diagnostic.js';
 import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
 import { uniqueBy } from '../graph/maps.js';
-import { type Domain, type Graph, mergedDomains } from '../graph/model.js';
+import { DEFAULT_DOMAIN, type Domain, type Graph, mergedDomains } from '../graph/model.js';
 import { compareText } from '../graph/names.js';
 import { bundle, compensationsOf, isServerCall, nodesOf, withBodies } from '../graph/nodes.js';
+import type { QualifiedName } from './dialects/dialect.js';
 import {
   lowerDocument,
   repeatedKey,
@@ -161,9 +162,25 @@ export function checkedGraphs(
     const ofGraphs = (document?.graphs ?? []).flatMap((graph) =>
       isWhole ? memo.checked.get(graph, environment, () => check(graph)) : check(graph),
     );
-    return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
+    const ofDomains = (document?.qualifiedNames ?? []).flatMap((each) => domainFault(each, byName) ?? []);
+    return [...reports.diagnostics, ...ofGraphs, ...ofDomains].filter(
+      ({ code }) => isWhole || !CONSEQUENCES.has(code),
+    );
   });
   return { graphs, earlier, byName, diagnostics: unique([...faults, ...repeated]) };
+}
+
+/** The fault of a name with another domain than that of its workflow. The checker reports names without a workflow. */
+function domainFault(
+  { domain, name, caller, source }: QualifiedName,
+  workflows: ReadonlyMap<string, Graph>,
+): Diagnostic | undefined {
+  const callee = workflows.get(name);
+  if (callee === undefined) return undefined;
+  const { domain: ownDomain = DEFAULT_DOMAIN } = callee;
+  if (domain === ownDomain) return undefined;
+  const suggestion = `${ownDomain}/${name}`;
+  return diagnostic('SW4026', source, { workflow: caller, target: `${domain}/${name}`, suggestion });
 }
 
 /** The highest version of each name, the other versions, and the faults of graphs with the name and version of another. */

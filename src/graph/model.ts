@@ -111,6 +111,9 @@ export interface Domain {
   readonly docs?: string;
 }
 
+/** The domain of workflows that name none. */
+export const DEFAULT_DOMAIN = 'default';
+
 /** Joins what several sources say about domains: each domain once, each rule once, the documents in their order. */
 export function mergedDomains(domains: Iterable<Domain>): readonly Domain[] {
   const merged = new Map<string, Domain>();

@@ -187,6 +187,14 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     expect(github.stdout).toContain('::error file=workflows/both.json,line=13');
   });
 
+  test('name a workflow with its domain', async () => {
+    const both = SPEC_FILES['workflows/both.json'] ?? '';
+    const project = await begin({ 'workflows/both.json': both.replace('travel/book', 'hotels/book') });
+    expect(await said(project)).toEqual([
+      'workflows/both.json:20:23 SW4026 workflow `read_and_book` requires workflow `hotels/book`, which is not registered (did you mean `travel/book`?)',
+    ]);
+  });
+
   test('share names with classes only at a fault', async () => {
     const project = await begin({
       'workflows/again.yaml':

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CheckEnvironment, ToolSignature } from '../../src/check/check-graph.js';
-import { parseWorkflows } from '../../src/formats/index.js';
+import { parseWorkflows, type TextFormat } from '../../src/formats/index.js';
 import { nodesOf } from '../../src/graph/nodes.js';
 import { onlyGraph, runSpec, said } from './spec-file.fixture.js';
 
@@ -198,4 +198,46 @@ test('max_delay without exponential growth is refused', async () => {
   const text = reading('on_error: { retry: 1, delay: 1s, max_delay: 1m }');
   const { diagnostics } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
   expect(said(diagnostics).join('\n')).toMatch(/SW5011 .*`backoff: exponential` alone/);
+});
+
+describe('a workflow that is named with its domain', () => {
+  const registered: CheckEnvironment = { tools: new Map([['t', { inputSchema: {} }]]), resources: new Map() };
+  const yaml = (workflow: string): string =>
+    `domain: travel\nworkflows:\n  book: { description: d, graph: { a: { call: t } } }\n  trip: { description: d, graph: { b: { workflow: ${workflow} } } }\n`;
+  const files: readonly (readonly [TextFormat, (workflow: string) => string])[] = [
+    ['yaml', yaml],
+    [
+      'json',
+      (workflow) =>
+        `{"domain": "travel", "workflows": {"book": {"description": "d", "graph": {"a": {"call": "t"}}},\n"trip": {"description": "d", "graph": {"b": {"workflow": "${workflow}"}}}}}`,
+    ],
+    [
+      'xml',
+      (workflow) =>
+        `<workflows domain="travel"><workflow id="book" description="d"><graph><step id="a"><call tool="t"/></step></graph></workflow>\n<workflow id="trip" description="d"><graph><step id="b"><subworkflow ref="${workflow}"/></step></graph></workflow></workflows>`,
+    ],
+  ];
+
+  test.each(files)('in %s is one of that domain', async (format, text) => {
+    const faultsOf = async (workflow: string) =>
+      said((await parseWorkflows(text(workflow), { file: 'f', format, registered })).diagnostics);
+    expect(await faultsOf('travel/book')).toEqual([]);
+    expect(await faultsOf('hotels/book')).toEqual([
+      expect.stringMatching(
+        /^f:[24]:\d+ SW4026 workflow `trip` requires workflow `hotels\/book`, which is not registered \(did you mean `travel\/book`\?\)$/,
+      ),
+    ]);
+  });
+
+  test('may be a registered one, which has the domain `default` without one of its own', async () => {
+    const graph = await onlyGraph('workflows: { book: { description: d, graph: { a: { call: t } } } }');
+    const { domain: _, ...withoutDomain } = graph;
+    const workflows = new Map([['pay', { ...withoutDomain, name: 'pay' }]]);
+    const faultsOf = async (workflow: string) => {
+      const options = { file: 'f', format: 'yaml', registered: { ...registered, workflows } } as const;
+      return said((await parseWorkflows(yaml(workflow), options)).diagnostics);
+    };
+    expect(await faultsOf('default/pay')).toEqual([]);
+    expect(await faultsOf('travel/pay')).toEqual([expect.stringContaining('did you mean `default/pay`?')]);
+  });
 });

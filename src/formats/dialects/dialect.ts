@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Domain, Graph } from '../../graph/model.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { LocatedMap } from '../text/located.js';
 import type { XmlMapping } from '../text/read-xml.js';
 import type { RepeatedKey, Reports } from '../text/reading.js';
@@ -28,6 +29,17 @@ export interface LoweredDocument {
   readonly domain: Domain;
   /** In the order of writing. Faulty parts are left out. */
   readonly graphs: readonly Graph[];
+  /** The workflows that its nodes run by domain and name: a graph holds the name alone. */
+  readonly qualifiedNames?: readonly QualifiedName[];
+}
+
+/** A workflow that a node runs, written as `domain/name`. */
+export interface QualifiedName {
+  readonly domain: string;
+  readonly name: string;
+  /** The workflow of the node. */
+  readonly caller: string;
+  readonly source: SourceLocation;
 }
 
 /** The tools and workflows that spec files may use. */

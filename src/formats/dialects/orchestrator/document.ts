@@ -2,12 +2,12 @@ import { defined } from '../../../graph/defined.js';
 import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
 import { wholeNumber } from '../../../graph/kinds/descriptor.js';
 import { getOrInsert } from '../../../graph/maps.js';
-import { type Domain, EXPOSURES, GRAPH_VERSION, type Graph } from '../../../graph/model.js';
+import { DEFAULT_DOMAIN, type Domain, EXPOSURES, GRAPH_VERSION, type Graph } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
 import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
-import type { LoweredDocument } from '../dialect.js';
+import type { LoweredDocument, QualifiedName } from '../dialect.js';
 import { expectMap, Fields, textsOf } from '../fields.js';
 import { type LoweredScope, lowerScope } from './lower-nodes.js';
 import { Namespace } from './namespace.js';
@@ -40,17 +40,18 @@ export function lowerDocument(map: LocatedMap, reports: Reports): LoweredDocumen
   const workflows = fields.object('workflows');
   if (workflows?.entries.length === 0)
     fields.mismatch('workflows', workflows, 'an object with one or more workflows');
+  const qualifiedNames: QualifiedName[] = [];
   const graphs = (workflows?.entries ?? []).flatMap(
-    (entry) => lowerWorkflow(reports, entry, { domain: domain.name, version }) ?? [],
+    (entry) => lowerWorkflow(reports, entry, { domain: domain.name, version }, qualifiedNames) ?? [],
   );
-  return { domain, graphs };
+  return { domain, graphs, qualifiedNames };
 }
 
 function domainOf(reports: Reports, fields: Fields): Domain {
   const rules = fields.value('rules');
   const docs = fields.text('docs')?.value;
   return {
-    name: fields.text('domain')?.value ?? 'default',
+    name: fields.text('domain')?.value ?? DEFAULT_DOMAIN,
     rules:
       rules === undefined ? [] : textsOf(reports, rules, '`rules` of the file').map(({ value }) => value),
     ...defined({ docs }),
@@ -70,6 +71,7 @@ function lowerWorkflow(
   reports: Reports,
   { key, value }: LocatedEntry,
   document: { readonly domain: string; readonly version: string },
+  qualifiedNames: QualifiedName[],
 ): Graph | undefined {
   const name = key.value;
   const map = expectMap(reports, value, `workflow \`${name}\``);
@@ -87,7 +89,7 @@ function lowerWorkflow(
   const graph = fields.object('graph');
   if (graph === undefined) return undefined;
   if (graph.entries.length === 0) fields.mismatch('graph', graph, 'an object with one or more nodes');
-  const parts = lowerGraph(reports, { name, fields, inputs, params, graph });
+  const parts = lowerGraph(reports, { name, fields, inputs, params, graph, qualifiedNames });
   const title = fields.text('title')?.value;
   const failFast = fields.boolean('fail_fast');
   const onFailure = fields.oneOf('on_failure', ['compensate']) && ('undo' as const);
@@ -131,6 +133,7 @@ function lowerGraph(
     readonly inputs: Graph['inputs'];
     readonly params: LocatedMap | undefined;
     readonly graph: LocatedMap;
+    readonly qualifiedNames: QualifiedName[];
   },
 ): Pick<Graph, 'nodes' | 'returns'> {
   const reader = new NodeReader(reports);
@@ -139,7 +142,9 @@ function lowerGraph(
   const areExclusive = (one: NodeSpec, other: NodeSpec) => routesOf(one.scope).areExclusive(one, other);
   const params = (parts.params?.entries ?? []).map(({ key }) => key);
   const names = new Namespace(reports, parts.inputs, params, reader.nodes, areExclusive);
-  const lowered = lowerScope(scope, { reports, names, routesOf, nodes: reader.nodes });
+  const { name: workflow, qualifiedNames } = parts;
+  const { nodes: all } = reader;
+  const lowered = lowerScope(scope, { reports, names, routesOf, nodes: all, workflow, qualifiedNames });
   const references = new ReferenceLowering(reports, names.scopeOf(scope));
   const returns = lowerResult(reports, {
     returns: parts.fields.value('returns'),

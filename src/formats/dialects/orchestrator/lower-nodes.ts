@@ -80,7 +80,13 @@ function lowerNode(context: NodeContext): Node | undefined {
     case 'workflow': {
       const workflow = literalName(context, 'workflow');
       if (workflow === undefined) return undefined;
-      const name = workflow.value.slice(workflow.value.lastIndexOf('/') + 1);
+      const slash = workflow.value.lastIndexOf('/');
+      const name = workflow.value.slice(slash + 1);
+      if (slash >= 0) {
+        const domain = workflow.value.slice(0, slash);
+        const source = reports.source.placeOf(workflow);
+        context.qualifiedNames.push({ domain, name, caller: context.workflow, source });
+      }
       const input = argumentsOf(context, fields);
       return { ...base, kind: 'workflow', workflow: name, input, ...lowerOnError(context) };
     }

@@ -4,6 +4,7 @@ import type { ReferenceLowering } from '../../references/lower-references.js';
 import { parseReferences } from '../../references/parse-references.js';
 import { entryOf, type Located, type LocatedMap, type LocatedText, rangeIn } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
+import type { QualifiedName } from '../dialect.js';
 import type { Fields } from '../fields.js';
 import { checkLiteral } from './names.js';
 import type { Namespace } from './namespace.js';
@@ -16,6 +17,10 @@ export interface LoweringContext {
   readonly routesOf: (scope: ScopeSpec) => WrittenRoutes;
   /** Every node of the workflow. */
   readonly nodes: readonly NodeSpec[];
+  /** The name of the workflow. */
+  readonly workflow: string;
+  /** Receives the names of workflows with a domain. */
+  readonly qualifiedNames: QualifiedName[];
 }
 
 export interface NodeContext extends LoweringContext {

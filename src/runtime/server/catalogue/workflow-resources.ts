@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import type { Domain, Graph } from '../../../graph/model.js';
+import { DEFAULT_DOMAIN, type Domain, type Graph } from '../../../graph/model.js';
 import { skillName } from '../../../graph/names.js';
 import { HINTS_META, hintsFrom } from '../../../infer/tool.js';
 import { isPrivateTool, type Registry } from '../../tools/registry.js';
@@ -181,7 +181,7 @@ function withoutTools(value: Json, tools: ReadonlySet<string>): Json {
   return { ...Object.fromEntries(entries), ...(isPrivate ? hidden : {}) };
 }
 
-function domainOf({ domain = 'default' }: Graph): string {
+function domainOf({ domain = DEFAULT_DOMAIN }: Graph): string {
   return domain;
 }
 
