@@ -54,7 +54,7 @@ interface Variant {
 }
 
 const variants: Readonly<Record<string, Variant>> = {
-  'in one workflow': { first: 0, count: isNightly ? 15_000 : 60, options: {} },
+  'in one workflow': { first: 0, count: isNightly ? 15_000 : 175, options: {} },
   // Nearly each workflow task replays the run, and longer ones continue in other workflows.
   'in short histories with a small cache': {
     ...{ first: 15_000, count: isNightly ? 2_500 : 20 },
@@ -62,7 +62,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   // No worker has a task queue of its own, and each workflow task replays the run.
   'without a cache': {
-    ...{ first: 17_500, count: isNightly ? 2_500 : 3 },
+    ...{ first: 17_500, count: isNightly ? 2_500 : 5 },
     // A worker that replays each time has less at once.
     atOnce: 4,
     options: { maxEvents: 100, worker: { maxCachedWorkflows: 0 } },

@@ -74,6 +74,9 @@ const ofSwc = (decorators: Decorators): Options => ({
   },
 });
 
+const TS_NODE = `data:text/javascript,import { register } from 'node:module';
+register(${JSON.stringify(pathToFileURL(resolve('ts-node/esm')).href)});`;
+
 const LOADERS: Readonly<Record<string, Loader>> = {
   async tsc(project) {
     expect(await tsc(project)).toMatchObject({ code: 0, stdout: '' });
@@ -83,6 +86,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
     expect(await tsc(project, 'typescript-7')).toMatchObject({ code: 0, stdout: '' });
     return start(project, 'dist/src/main.js');
   },
+  'ts-node': (project) => run(['--import', TS_NODE, 'src/main.ts'], project.root),
   tsx: (project) => run(['--import', pathToFileURL(resolve('tsx')).href, 'src/main.ts'], project.root),
   async esbuild(project) {
     await esbuild({
