@@ -131,7 +131,8 @@ describe('the app of questions', { timeout: 120_000 }, async () => {
     await frame.getByRole('button', { name: 'Add rows to Names' }).click();
     await frame.getByLabel('Names 3').fill('Bob');
     await frame.getByLabel('Names 3').press('Enter');
-    expect(await frame.getByRole('heading', { level: 1 }).textContent()).toBe('Order <b>all</b>?');
+    const heading = () => frame.getByRole('heading', { level: 1 }).textContent();
+    await expect.poll(heading).toBe('Order <b>all</b>?');
     const height = () => page.evaluate("document.querySelector('iframe').offsetHeight");
     await expect.poll(height).toBeGreaterThan(160);
     if (process.env.PICTURES !== undefined)
