@@ -175,16 +175,13 @@ export class JournalRunStore implements RunStore {
   async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
     const answer =
       (await this.#reached(caller, id, (run) => run.inbox.answer(caller, submission, { waiter }))) ??
-      (await this.#submitNamed(caller, id, submission, waiter.answerMs));
+      (await this.#submitNamed(caller, id, submission, waiter));
     return answer ?? unknownRun(id);
   }
 
   /** An answer of a caller that a question names and that is not the owner. */
   async #submitNamed(
-    caller: Owner,
-    id: string,
-    submission: Submission,
-    limitMs: number,
+    ...[caller, id, submission, { answerMs: limitMs }]: Parameters<RunStore['submit']>
   ): Promise<SubmitAnswer | undefined> {
     // Steps are made by the owner alone.
     if (rolesOf(caller).length === 0 || submission.tool !== undefined) return undefined;
@@ -193,8 +190,7 @@ export class JournalRunStore implements RunStore {
       if (run.isOf(caller) || !run.questions.names(caller, submission)) return undefined;
       const answer = await run.inbox.answer(caller, submission, { limitMs });
       if (!answer.ok) return answer;
-      const { warnings } = answer;
-      return { ok: true, accepted: true, ...defined({ warnings }) };
+      return { ok: true, accepted: true, ...defined({ warnings: answer.warnings }) };
     });
   }
 
@@ -346,15 +342,10 @@ export class JournalRunStore implements RunStore {
       ...defined({ missing: this.#options.missing }),
       graphOf: (hash) => this.#graphOf(hash).catch(() => undefined),
     });
-    this.#opened = {
-      ...{
-        Run: StoredRun,
-        steps: { awaitStep, statusOf },
-        journal,
-        parts: { ...this.#options, clock, journal, idle, onEnd, waits, keptMs: this.#limits.finishedRunMs },
-      },
-      ...defined({ close }),
-    };
+    const steps = { awaitStep, statusOf };
+    const keptMs = this.#limits.finishedRunMs;
+    const parts = { ...this.#options, clock, journal, idle, onEnd, waits, keptMs };
+    this.#opened = { Run: StoredRun, steps, journal, parts, ...defined({ close }) };
     return this.#opened;
   }
 
@@ -442,14 +433,9 @@ export class JournalRunStore implements RunStore {
   #forget(id: string): void {
     this.#runs.delete(id);
     this.#journal.forget(id).catch((error) => {
-      const ref = runRef(id);
-      this.#options.log(
-        `the journal could not forget run ${ref}, which is over: ${clip(thrownText(error))}`,
-        {
-          event: 'run.not_forgotten',
-          run: ref,
-        },
-      );
+      const run = runRef(id);
+      const text = `the journal could not forget run ${run}, which is over: ${clip(thrownText(error))}`;
+      this.#options.log(text, { event: 'run.not_forgotten', run });
     });
   }
 
@@ -483,11 +469,9 @@ export class JournalRunStore implements RunStore {
     const before = this.#beginningNow();
     const open = index.open(group.quota);
     const anonymous = group.owner.kind === 'anonymous' ? index.openOf(ANONYMOUS) : undefined;
-    const counted = (
-      { runs, questions }: Awaited<typeof open>,
-      ofAnonymous: Awaited<typeof anonymous>,
-    ): (() => Usage) => {
-      return () => {
+    const counted =
+      ({ runs, questions }: Awaited<typeof open>, ofAnonymous: Awaited<typeof anonymous>) =>
+      (): Usage => {
         const beginning = [...new Set([...before, ...this.#beginningNow()])].map((run) => run.group);
         const others = beginning.filter(({ owner }) => owner.kind === 'anonymous').length;
         return {
@@ -496,7 +480,6 @@ export class JournalRunStore implements RunStore {
           anonymous: ofAnonymous === undefined ? undefined : ofAnonymous + others,
         };
       };
-    };
     return open instanceof Promise || anonymous instanceof Promise
       ? Promise.all([open, anonymous]).then((counts) => counted(...counts))
       : counted(open, anonymous);

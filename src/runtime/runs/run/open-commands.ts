@@ -53,7 +53,9 @@ export class OpenCommands {
   ) {
     this.#clock = clock;
     this.#limitOf = limitOf;
-    this.#onTime = (ids) => onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
+    const onTimeOfOthers: typeof onTime = (ids) =>
+      onTime(ids.filter((id) => this.#heldIds?.has(id) !== true));
+    this.#onTime = onTimeOfOthers;
   }
 
   take(command: Command): void {
