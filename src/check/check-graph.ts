@@ -9,7 +9,7 @@ import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { type PlanSecrets, secretsOf } from '../plan/secrets.js';
 import { checkCalls, checkResources } from './calls.js';
-import { checkBranches, checkConstructs, checkDepth, checkRetryRanges, checkState } from './constructs.js';
+import { checkAttemptRanges, checkBranches, checkConstructs, checkDepth, checkState } from './constructs.js';
 import { checkCycles, checkNesting, checkReachability, checkRoutes } from './control-flow.js';
 import { type CheckEnvironment, reachableFrom, type ValueFault, withTasks } from './environment.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
@@ -78,7 +78,7 @@ function checkWorkflow(
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
     ...checkSettledNodes(plan),
-    ...checkRetryRanges(plan),
+    ...checkAttemptRanges(plan),
     ...checkRetries(plan, environment),
     ...checkApprovals(plan),
     ...checkBranches(plan, namesIn),

@@ -175,6 +175,10 @@ describe('SW4015: numbers out of their range', () => {
       waits(3, 'l', literal(316_224_000_001)),
       ['durationMs', 'from 0 to 316224000000 (milliseconds, ten years)', 316_224_000_001],
     ],
+    [
+      { ...put(3, 'l'), timeoutMs: 316_224_000_001 },
+      ['timeoutMs', 'above 0, and at most 316224000000 (milliseconds, ten years)', 316_224_000_001],
+    ],
   ] as [Node, [string, string, number]][])('case %#', (node, [option, range, value]) => {
     expect(findings([put(2, 'first'), node])).toEqual([wrong('l', option, range, value)]);
   });
@@ -186,6 +190,7 @@ describe('SW4015: numbers out of their range', () => {
       goesBack(5, 'g', 'first', { max: 100 }),
       waits(6, 'w', literal(31_622_400_000)),
       waits(7, 'v', ref('steps', 'first')),
+      { ...put(8, 't'), timeoutMs: 316_224_000_000 },
     ];
     expect(findings(nodes)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { type Json, type JsonSchema, unreachable } from '../graph/json.js';
 import { between, type Range, wholeNumber } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
 import { defaultCapMs, type Node, type Retry } from '../graph/kinds/node.js';
-import { MAX_ATTEMPTS, MAX_EXPRESSION_DEPTH, MAX_RETRY_DELAY_MS } from '../graph/limits.js';
+import { MAX_ATTEMPTS, MAX_DURATION_MS, MAX_EXPRESSION_DEPTH, MAX_RETRY_DELAY_MS } from '../graph/limits.js';
 import type { AskNode, BranchNode, ForeachNode } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
 import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
@@ -74,15 +74,24 @@ const DELAY: Range = {
   text: `from 0 to ${MAX_RETRY_DELAY_MS} (milliseconds)`,
 };
 
-/** SW4015: numbers of retries out of range. The descriptor of a kind checks its own numbers. */
-export function checkRetryRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
+const TIMEOUT: Range = {
+  ...between(0, MAX_DURATION_MS),
+  text: `above 0, and at most ${MAX_DURATION_MS} (milliseconds, ten years)`,
+};
+
+/** SW4015: numbers of retries and timeouts out of range. The descriptor of a kind checks its own numbers. */
+export function checkAttemptRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
   const ofGraph = strategy === undefined ? [] : checkRetry(strategy, 'the error strategy', graph.source);
-  const ofNodes = nodes.flatMap(({ node }) =>
-    node.retry === undefined
-      ? []
-      : checkRetry(node.retry, `step \`${node.id}\``, locationOfNode(node, graph)),
-  );
+  const ofNodes = nodes.flatMap(({ node }) => {
+    const what = `step \`${node.id}\``;
+    const location = locationOfNode(node, graph);
+    const { retry, timeoutMs } = node;
+    return [
+      ...(retry === undefined ? [] : checkRetry(retry, what, location)),
+      ...(timeoutMs === undefined ? [] : checkRange('timeoutMs', timeoutMs, TIMEOUT, what, location)),
+    ];
+  });
   return [...ofGraph, ...ofNodes];
 }
 
@@ -103,14 +112,24 @@ function checkRetry(
   what: string,
   location: SourceLocation | undefined,
 ): Diagnostic[] {
-  const check = (option: string, value: number, { text, holds }: Range): Diagnostic[] =>
-    holds(value) ? [] : [diagnostic('SW4015', location, { what, option, range: text, value })];
+  const check = (option: string, value: number, range: Range): Diagnostic[] =>
+    checkRange(option, value, range, what, location);
   return [
     ...check('attempts', extra + 1, wholeNumber(1, MAX_ATTEMPTS)),
     ...check('delayMs', delayMs, DELAY),
     ...check('capMs', capMs, capRange({ delayMs, backoff })),
     ...check('jitter', jitter, between(0, 1)),
   ];
+}
+
+function checkRange(
+  option: string,
+  value: number,
+  { text, holds }: Range,
+  what: string,
+  location: SourceLocation | undefined,
+): Diagnostic[] {
+  return holds(value) ? [] : [diagnostic('SW4015', location, { what, option, range: text, value })];
 }
 
 /** SW9016: expressions that are too deep for the evaluator, each once. */

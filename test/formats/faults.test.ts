@@ -202,6 +202,14 @@ describe('nodes', () => {
       '{ a: { call: t } }\n    max_concurrency: 0',
       /SW5006 `max_concurrency` of workflow `w` .* from 1, not 0/,
     ],
+    [
+      '{ a: { call: t, timeout: 999999999999 } }',
+      'f:4:37 SW5006 `timeout` of node `a` must be at most ten years, not 999999999999',
+    ],
+    [
+      '{ a: { yield: b, timeout: 999999999d, expects: { x: { type: str } } } }',
+      /SW5006 `timeout` of node `a` must be at most ten years, not `999999999d`/,
+    ],
     ['{ continue: { call: t } }', /SW5010 'continue' is not a valid name of a node/],
     ['{ rollback_all: { call: t } }', /SW5010 'rollback_all' is not a valid name/],
     ['{ p: { branches: { x: { call: t } }, on_partial_failure: rollback_all } }', /SW4028/],

@@ -2,6 +2,7 @@ import { defined } from '../../graph/defined.js';
 import type { Edit } from '../../graph/diagnostics/diagnostic.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Range } from '../../graph/kinds/descriptor.js';
+import { MAX_DURATION_MS } from '../../graph/limits.js';
 import { uniqueBy } from '../../graph/maps.js';
 import { type Graph, type Input, TASK_SUPPORT } from '../../graph/model.js';
 import { certainName, nearestName } from '../../graph/names.js';
@@ -191,11 +192,12 @@ export function durationOf(
   return undefined;
 }
 
-/** The limit of an attempt in milliseconds: a time above 0. */
+/** The limit of an attempt in milliseconds: a time above 0, and at most ten years. */
 export function timeLimitOf(...[reports, value, what, unit]: Parameters<typeof durationOf>) {
   const limit = durationOf(reports, value, what, unit);
-  if (limit === undefined || (limit > 0 && Number.isFinite(limit))) return limit;
-  reports.report('SW5006', value, { what, expected: 'a time above 0', actual: writtenTime(value) });
+  if (limit === undefined || (limit > 0 && limit <= MAX_DURATION_MS)) return limit;
+  const expected = limit > 0 ? 'at most ten years' : 'a time above 0';
+  reports.report('SW5006', value, { what, expected, actual: writtenTime(value) });
   return undefined;
 }
 
