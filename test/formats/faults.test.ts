@@ -304,6 +304,40 @@ describe('documents', () => {
     else expect(faults).toMatch(fault);
   });
 
+  test.each([
+    [
+      '{ type: int, enum: [1, two, 2.5] }',
+      [
+        '3:59 SW5006 a value of `enum` of parameter `x` must be of its type, not "two" (must be integer)',
+        '3:64 SW5006 a value of `enum` of parameter `x` must be of its type, not 2.5 (must be integer)',
+      ],
+    ],
+    [
+      '{ type: list, items: { type: str, enum: [5] } }',
+      [
+        '3:77 SW5006 a value of `enum` of the items of parameter `x` must be of its type, not 5 (must be string)',
+      ],
+    ],
+    [
+      '{ type: int, minimum: 5, maximum: 4 }',
+      ['3:70 SW5006 `maximum` of parameter `x` must be at least `minimum`, 5, not 4'],
+    ],
+    [
+      '{ type: str, min_length: 5, max_length: 4 }',
+      ['3:76 SW5006 `max_length` of parameter `x` must be at least `min_length`, 5, not 4'],
+    ],
+    [
+      '{ type: list, min_items: 2, max_items: 1 }',
+      ['3:75 SW5006 `max_items` of parameter `x` must be at least `min_items`, 2, not 1'],
+    ],
+    ['{ type: date, enum: ["2026-01-01"] }', []],
+    ['{ enum: [1, two, null] }', []],
+    ['{ type: int, minimum: 5, maximum: 5 }', []],
+  ])('have parameters that some value fits: %s', async (parameter, faults) => {
+    const text = `workflows:\n  w:\n    { description: d, params: { x: ${parameter} }, graph: { a: { call: t, args: { x: $x } } } }\n`;
+    expect(await faultsOf(text)).toEqual(faults.map((fault) => `f:${fault}`));
+  });
+
   test('say what holds for a domain', async () => {
     const text = `domain: d\nrules: [Pay last., Ask first.]\ndocs: |\n  # Trips\n${graph('{ a: { call: t } }')}`;
     const { domains } = await parseWorkflows(text, { file: 'f', format: 'yaml' });

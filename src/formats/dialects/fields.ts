@@ -232,6 +232,31 @@ export function usableSchema(
   return {};
 }
 
+/** Reports bounds that no value can keep. */
+export function checkBounds(reports: Reports, fields: Fields, least: string, most: string): void {
+  const [from, to] = [fields.value(least), fields.value(most)];
+  if (from?.kind !== 'number' || to?.kind !== 'number' || from.value <= to.value) return;
+  const params = { expected: `at least \`${least}\`, ${from.value}`, actual: String(to.value) };
+  reports.report('SW5006', to, { what: `\`${most}\` of ${fields.where}`, ...params });
+}
+
+/** The values of `enum`. Those of another type than that of the schema are reported. */
+export function choicesOf(reports: Reports, fields: Fields, { type }: JsonSchema): Json[] | undefined {
+  return fields.list('enum')?.items.map((item) => {
+    const value = jsonOf(item);
+    const [misfit] = type === undefined ? [] : schemas.check({ type }, value);
+    if (misfit !== undefined) {
+      const actual = `${JSON.stringify(value)} (${misfit.message})`;
+      reports.report('SW5006', item, {
+        what: `a value of \`enum\` of ${fields.where}`,
+        expected: 'of its type',
+        actual,
+      });
+    }
+    return value;
+  });
+}
+
 /** The default of an input. One that does not fit its schema is reported, and one of an input that is required. */
 export function defaultOf(
   reports: Reports,

@@ -3,7 +3,7 @@ import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { entryOf, jsonOf, type LocatedEntry, type LocatedMap } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
-import { defaultOf, expectMap, Fields, usableSchema } from '../fields.js';
+import { checkBounds, defaultOf, expectMap, Fields, usableSchema } from '../fields.js';
 import { INPUT, INPUT_TYPES, type InputType, PROPERTY, VALIDATION, VALIDATION_KEYS } from './keys.js';
 
 /** A name that templates use after a dot. */
@@ -77,14 +77,6 @@ const BOUNDS = [
   ['min_length', 'max_length'],
   ['min_items', 'max_items'],
 ] as const;
-
-/** Reports bounds that no value can keep. */
-function checkBounds(reports: Reports, fields: Fields, least: string, most: string): void {
-  const [from, to] = [fields.value(least), fields.value(most)];
-  if (from?.kind !== 'number' || to?.kind !== 'number' || from.value <= to.value) return;
-  const params = { expected: `at least \`${least}\`, ${from.value}`, actual: String(to.value) };
-  reports.report('SW5006', to, { what: `\`${most}\` of ${fields.where}`, ...params });
-}
 
 function rulesOf(
   reports: Reports,

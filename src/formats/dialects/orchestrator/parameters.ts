@@ -3,15 +3,9 @@ import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { inputsSchema } from '../../../graph/part-schema.js';
-import {
-  jsonOf,
-  type Located,
-  type LocatedEntry,
-  type LocatedMap,
-  type LocatedText,
-} from '../../text/located.js';
+import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
-import { defaultOf, expectMap, Fields, usableSchema } from '../fields.js';
+import { checkBounds, choicesOf, defaultOf, expectMap, Fields, usableSchema } from '../fields.js';
 import { checkName } from './names.js';
 
 /** The types of parameters by the names that authors of several languages give them. */
@@ -47,6 +41,12 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   max_items: 'maxItems',
   pattern: 'pattern',
 };
+
+const BOUNDS = [
+  ['minimum', 'maximum'],
+  ['min_length', 'max_length'],
+  ['min_items', 'max_items'],
+] as const;
 
 export const TYPE_KEYS = ['type', 'format', 'enum', 'items', ...Object.keys(KEYWORDS)];
 export const PARAMETER_KEYS = [...TYPE_KEYS, 'required', 'default', 'description', 'title', 'secret'];
@@ -90,12 +90,13 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
     ...typeOf(reports, fields.text('type'), fields.where),
     ...defined({ format }),
   };
-  const choices = fields.list('enum');
-  if (choices !== undefined) schema.enum = choices.items.map(jsonOf);
+  const choices = choicesOf(reports, fields, schema);
+  if (choices !== undefined) schema.enum = choices;
   for (const [key, keyword] of Object.entries(KEYWORDS)) {
     const value = key === 'pattern' ? fields.text(key)?.value : fields.number(key);
     if (value !== undefined) schema[keyword] = value;
   }
+  for (const [least, most] of BOUNDS) checkBounds(reports, fields, least, most);
   const items = fields.value('items');
   if (items !== undefined) schema.items = itemSchema(reports, items, `the items of ${fields.where}`);
   // A type and a format are known to be right.
