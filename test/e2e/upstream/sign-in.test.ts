@@ -92,7 +92,9 @@ describe('a person who signs in', () => {
       const [head = ''] = proof.split('.');
       return JSON.parse(Buffer.from(head, 'base64url').toString()).jwk;
     });
-    expect(keys).toEqual([keys[0], keys[0]]);
+    // A stream that an earlier program opens late may renew the token, too.
+    expect(keys.length).toBeGreaterThanOrEqual(2);
+    expect(keys).toEqual(keys.map(() => keys[0]));
   });
 
   test('may have several programs renew a token at the same time', async () => {
