@@ -13,6 +13,8 @@ export interface HttpFixture {
   readonly url: string;
   /** The methods of all requests, in their order. */
   readonly methods: readonly string[];
+  /** How many streams of messages were asked for. */
+  readonly streams: number;
   /** Forgets all sessions, as a server does that was started again. */
   forget(): void;
   /** Says to subscriptions of 2026-07-28 that the tools have changed. */
@@ -39,6 +41,7 @@ export async function httpFixture(access?: string | Protection, isModern = false
     overrideGlobalObjects: false,
   });
   const methods: string[] = [];
+  let streams = 0;
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const http: HttpServer = createServer(async (request, response) => {
     const { authorization } = request.headers;
@@ -56,6 +59,7 @@ export async function httpFixture(access?: string | Protection, isModern = false
       response.writeHead(401).end(`no access with ${authorization}`);
       return;
     }
+    if (request.method === 'GET') streams += 1;
     if (isModern) return void answerModern(request, response);
     const body = request.method === 'POST' ? await json(request) : undefined;
     if (typeof body === 'object' && body !== null && 'method' in body) methods.push(String(body.method));
@@ -80,6 +84,9 @@ export async function httpFixture(access?: string | Protection, isModern = false
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     methods,
+    get streams() {
+      return streams;
+    },
     forget: () => sessions.clear(),
     drop: () => http.closeAllConnections(),
     announce: () => modern.notify.toolsChanged(),
