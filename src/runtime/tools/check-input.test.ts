@@ -157,6 +157,23 @@ describe('what a model can repair by', () => {
     expect(JSON.stringify(secret)).not.toContain('send');
   });
 
+  test('what to send follows its own problem', async () => {
+    const properties: JsonSchema = {
+      n: { type: 'number' },
+      s: { type: 'string', minLength: 3 },
+      t: { type: 'string' },
+    };
+    const rules = { tool: 't', jsonSchema: { type: 'object', properties } };
+    const checked = await checkInput({ n: '5', s: 'a', t: 5 }, rules, new SchemaCompiler());
+    expect(checked).toMatchObject({
+      failure: {
+        message:
+          'invalid input: `/n` must be number: send 5, not "5"; `/s` must not have fewer than 3 characters; `/t` must be string: send "5", not 5',
+        details: { problems: [{ pointer: '/n', message: '`/n` must be number' }, {}, {}] },
+      },
+    });
+  });
+
   test('problems that only the schema of the author has are in its words, beside those of both', async () => {
     const jsonSchema: JsonSchema = {
       type: 'object',

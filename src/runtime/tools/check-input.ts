@@ -12,7 +12,7 @@ import {
 } from '../../graph/json.js';
 import { uniqueBy } from '../../graph/maps.js';
 import { nearestName } from '../../graph/names.js';
-import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
+import { clip, jsonText } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
 import { issueProblems, type Problem, schemaProblems, unnamedKeys } from './schema-problems.js';
@@ -59,10 +59,10 @@ export function checkInput(
   }
   const unknown = unknownArguments(value, jsonSchema);
   if (standard === undefined && faults.length + unknown.length === 0) return { ok: true, input: value };
-  const refuseInput = (problems: readonly Problem[]): CheckedInput => {
-    const repairs = repairsOf(problems, value as JsonObject, rules, schemas);
-    return { ...refuse(problems, repairs), isOwnText: true };
-  };
+  const refuseInput = (problems: readonly Problem[]): CheckedInput => ({
+    ...refuse(problems, (pointer) => repairOf(value as JsonObject, pointer, rules, schemas)),
+    isOwnText: true,
+  });
   if (standard === undefined) {
     return refuseInput([...schemaProblems(faults, jsonSchema), ...unknown]);
   }
@@ -166,17 +166,21 @@ function unknownArguments(input: Json, schema: JsonSchema): Problem[] {
   }));
 }
 
-/** @param repairs what to send instead, sentences. */
+/** @param repairOf what to send instead of the value at a pointer, which follows the last problem with it. */
 function refuse(
   problems: readonly Problem[],
-  repairs: readonly string[] = [],
+  repairOf: (pointer: string) => string | undefined = () => undefined,
 ): Extract<CheckedInput, { readonly ok: false }> {
-  const text = message(toolTexts.inputInvalid(problems.map((problem) => problem.message)));
+  const last = new Map(problems.map(({ pointer }, index) => [pointer, index]));
+  const messages = problems.map(({ pointer, message }, index) => {
+    const repair = last.get(pointer) === index ? repairOf(pointer) : undefined;
+    return repair === undefined ? message : `${message}: ${repair}`;
+  });
   return {
     ok: false,
     failure: {
       code: 'E_INPUT_INVALID',
-      message: repairs.length === 0 ? text : oneLine(`${text}: ${repairs.join('; ')}`),
+      message: message(toolTexts.inputInvalid(messages)),
       details: {
         problems: problems.map(({ pointer, message }) => ({ pointer, message })),
         missing: problems.flatMap((p) => (p.missing !== undefined && p.pointer === '' ? [p.missing] : [])),
@@ -185,36 +189,25 @@ function refuse(
   };
 }
 
-/** What to send for each value that only has the wrong type. */
-function repairsOf(
-  problems: readonly Problem[],
-  args: JsonObject,
-  { jsonSchema, secret = [] }: InputRules,
-  schemas: SchemaCompiler,
-): string[] {
-  const pointers = new Set(problems.map(({ pointer }) => pointer).filter((pointer) => pointer !== ''));
-  return [...pointers].flatMap((pointer) => repairOf(args, pointer, jsonSchema, schemas, secret));
-}
-
 /** The repair of a value that only has the wrong type. */
 function repairOf(
   args: JsonObject,
   pointer: string,
-  schema: JsonSchema,
+  { jsonSchema, secret = [] }: InputRules,
   schemas: SchemaCompiler,
-  secret: readonly string[],
-): string[] {
+): string | undefined {
+  if (pointer === '') return undefined;
   const path = keysOf(pointer);
   const wrong = path.reduce<Json | undefined>(memberOf, args);
   const right = wrong === undefined ? undefined : otherType(wrong);
-  if (wrong === undefined || right === undefined) return [];
+  if (wrong === undefined || right === undefined) return undefined;
   const repaired = replaced(args, path, right);
   const isRight = !schemas
-    .check(schema, repaired, 'usable')
+    .check(jsonSchema, repaired, 'usable')
     .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
   return isRight && !secret.includes(path[0] ?? '')
-    ? [`send ${clip(jsonText(right))}, not ${clip(jsonText(wrong))}`]
-    : [];
+    ? `send ${clip(jsonText(right))}, not ${clip(jsonText(wrong))}`
+    : undefined;
 }
 
 /** The same in the type it was probably meant in: `5` for `"5"`, `"5"` for `5`. */
