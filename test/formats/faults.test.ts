@@ -210,6 +210,10 @@ describe('nodes', () => {
       '{ a: { yield: b, timeout: 999999999d, expects: { x: { type: str } } } }',
       /SW5006 `timeout` of node `a` must be at most ten years, not `999999999d`/,
     ],
+    [
+      '{ a: { call: t, when: true } }',
+      'f:4:34 SW5006 `when` of node `a` must be text, not a boolean (write `when: "true"`)',
+    ],
     ['{ continue: { call: t } }', /SW5010 'continue' is not a valid name of a node/],
     ['{ rollback_all: { call: t } }', /SW5010 'rollback_all' is not a valid name/],
     ['{ p: { branches: { x: { call: t } }, on_partial_failure: rollback_all } }', /SW4028/],
@@ -330,6 +334,12 @@ describe('documents', () => {
       '{ type: list, min_items: 2, max_items: 1 }',
       ['3:75 SW5006 `max_items` of parameter `x` must be at least `min_items`, 2, not 1'],
     ],
+    [
+      '{ type: str, pattern: "(" }',
+      [
+        '3:58 SW5006 `pattern` of parameter `x` must be a usable regular expression, not `(`, which is not a regular expression: /(/u: Unterminated group',
+      ],
+    ],
     ['{ type: date, enum: ["2026-01-01"] }', []],
     ['{ enum: [1, two, null] }', []],
     ['{ type: int, minimum: 5, maximum: 5 }', []],
@@ -434,6 +444,10 @@ describe('XML', () => {
       /SW5006 `retry` of .* must be a number, not text/,
     ],
     [xml('<step id="a"><call tool="t"/>'), /SW5002 this is not valid XML/],
+    [
+      xml('<step id="a" when="$x < 5"><call tool="t"/></step>'),
+      /SW5002 this is not valid XML: disallowed character \(write `&lt;` in an attribute\)/,
+    ],
     ['<workflows>&nope;</workflows>', /SW5002 this is not valid XML: undefined entity/],
     ['<a>'.repeat(70), /SW5001 the file has more than 64 levels of nesting/],
     [

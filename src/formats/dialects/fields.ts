@@ -6,6 +6,7 @@ import { MAX_DURATION_MS } from '../../graph/limits.js';
 import { uniqueBy } from '../../graph/maps.js';
 import { type Graph, type Input, TASK_SUPPORT } from '../../graph/model.js';
 import { certainName, nearestName } from '../../graph/names.js';
+import { readPattern } from '../json-schema/regular-expression.js';
 import { SchemaCompiler } from '../json-schema/schema-compiler.js';
 import {
   describeLocated,
@@ -71,6 +72,17 @@ export class Fields {
     return this.#as(name, 'boolean', '`true` or `false`')?.value;
   }
 
+  /** A regular expression. One that cannot be used is reported. */
+  pattern(name: string): string | undefined {
+    const source = this.text(name);
+    const reading = source && readPattern(source.value);
+    if (source === undefined || reading?.ok === true) return source?.value;
+    const actual = `\`${source.value}\`, which ${reading?.why}`;
+    const what = `\`${name}\` of ${this.where}`;
+    this.#reports.report('SW5006', source, { what, expected: 'a usable regular expression', actual });
+    return undefined;
+  }
+
   /** A number; the checker knows its range. */
   number(name: string): number | undefined {
     return this.#as(name, 'number', 'a number')?.value;
@@ -113,7 +125,14 @@ export class Fields {
   /** Reports a value of another type. */
   mismatch(name: string, value: Located, expected: string): void {
     const what = name === '' ? this.where : `\`${name}\` of ${this.where}`;
-    this.#reports.report('SW5006', value, { what, expected, actual: describeLocated(value) });
+    const params = { what, expected, actual: describeLocated(value) };
+    const isUnquoted = expected === 'text' && value.kind === 'boolean';
+    this.#reports.report(
+      'SW5006',
+      value,
+      params,
+      isUnquoted ? { hint: `write \`${name}: "${value.value}"\`` } : {},
+    );
   }
 
   #start() {

@@ -188,7 +188,9 @@ class XmlReading {
     if (this.#faults > MOST_SYNTAX_FAULTS) return;
     const at = Math.max(0, position - 1);
     const problem = message.replace(/^(?:\d+:\d+: )/, '').replace(/\.$/, '');
-    this.#reports.report('SW5002', { start: at, end: at + 1 }, { format: 'XML', problem });
+    const isUnescaped = this.#text[at] === '<' && problem === 'disallowed character';
+    const details = isUnescaped ? { hint: 'write `&lt;` in an attribute' } : {};
+    this.#reports.report('SW5002', { start: at, end: at + 1 }, { format: 'XML', problem }, details);
   }
 }
 

@@ -269,8 +269,8 @@ describe('every fault of a file is reported at its place, with its repair', () =
       faults: [
         "f:1:7 SW5010 'W x' is not a valid name of a workflow: use lower-case letters, digits, `_` and `-`, a letter first, and at most 62 characters",
         'f:3:14 SW5021 `type` of input `a` cannot be `strng` (did you mean `string`?)',
-        'f:4:6 SW5006 input `b` must be rules that a value can keep, not `/pattern`: is not a regular expression: /(/u: Unterminated group',
         'f:4:36 SW5005 `validation` of input `b` has no `min` (it has `pattern`, `min_length`, `max_length`, `enum`; keys of your own begin with `x-`)',
+        'f:4:53 SW5006 `pattern` of `validation` of input `b` must be a usable regular expression, not `(`, which is not a regular expression: /(/u: Unterminated group',
         'f:5:31 SW5006 `default` of input `c` must be a value of its type, not "x" (must be number)',
         'f:6:47 SW5031 parameter `d` is required, so that its default is never used (remove `required`, or the default)',
         'f:7:6 SW5007 input `e` needs `type`',

@@ -95,7 +95,7 @@ function rulesIn(reports: Reports, fields: Fields, where: string): Record<string
     if (value !== undefined) rules[keyword] = value;
   }
   for (const [least, most] of BOUNDS) checkBounds(reports, fields, least, most);
-  const pattern = fields.text('pattern')?.value;
+  const pattern = fields.pattern('pattern');
   if (pattern !== undefined) rules.pattern = pattern;
   const choices = fields.list('enum');
   if (choices !== undefined) rules.enum = choices.items.map(jsonOf);

@@ -93,7 +93,7 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
   const choices = choicesOf(reports, fields, schema);
   if (choices !== undefined) schema.enum = choices;
   for (const [key, keyword] of Object.entries(KEYWORDS)) {
-    const value = key === 'pattern' ? fields.text(key)?.value : fields.number(key);
+    const value = key === 'pattern' ? fields.pattern(key) : fields.number(key);
     if (value !== undefined) schema[keyword] = value;
   }
   for (const [least, most] of BOUNDS) checkBounds(reports, fields, least, most);
