@@ -198,6 +198,9 @@ describe('an argument', () => {
   test('of a tool has no reserved name', () => {
     expectProblem(problem(start.step(any().arg('__proto__', constant(1)))), InvalidNameError, {
       kind: 'argument',
+      message: expect.stringMatching(
+        /^'__proto__' is not a valid argument name\. `__proto__` is never a name$/,
+      ),
     });
   });
 

@@ -171,7 +171,10 @@ export class InvalidNameError extends WorkflowError {
 
   /** @param fields.rule the pattern, as the source of a regular expression. */
   constructor({ kind, name, rule }: { readonly kind: string; readonly name: string; readonly rule: string }) {
-    super('SW1002', `'${name}' is not a valid ${kind} name. Use a name that matches ${rule}`);
+    const repair = /\b__proto__\b/.test(name)
+      ? '`__proto__` is never a name'
+      : `Use a name that matches ${rule}`;
+    super('SW1002', `'${name}' is not a valid ${kind} name. ${repair}`);
     this.kind = kind;
     this.invalid = name;
   }

@@ -63,3 +63,10 @@ describe('applySeverity', () => {
     expect(shown({ SW9011: 'off' }, [])).toEqual(['SW9011 error']);
   });
 });
+
+test('no pattern is named for `__proto__`, which may match it', () => {
+  const hintOf = (name: string) =>
+    diagnostic('SW1002', undefined, { kind: 'argument', name, rule: '`^_`' }).hint;
+  expect(hintOf('__proto__')).toBe('`__proto__` is never a name: use another one');
+  expect(hintOf('a')).toBe('use a name that matches `^_`');
+});

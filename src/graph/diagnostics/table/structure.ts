@@ -7,7 +7,12 @@ export const structureFaults = {
   ),
   SW1002: error(
     (p: { kind: string; name: string; rule: string }) => `\`${p.name}\` is not a valid ${p.kind} name`,
-    (p) => (p.rule.startsWith('an ') ? `use ${p.rule}` : `use a name that matches ${p.rule}`),
+    (p) => {
+      if (p.rule.startsWith('an ')) return `use ${p.rule}`;
+      return p.name === '__proto__'
+        ? '`__proto__` is never a name: use another one'
+        : `use a name that matches ${p.rule}`;
+    },
   ),
   SW1003: error(
     (p: { decorator: string; option: string }) =>
