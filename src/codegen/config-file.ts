@@ -6,7 +6,7 @@ import { type JsonDocument, parseJsonDocument } from '../formats/text/json-docum
 import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { isJsonObject, pointerOf } from '../graph/json.js';
-import { settingFaults } from '../graph/schema/setting-faults.js';
+import { type SettingFault, settingFaults } from '../graph/schema/setting-faults.js';
 import { upstreamSchemas, upstreamSettingsAt } from '../runtime/upstream/config.js';
 import type { Phase } from './declarations.js';
 import { DOMAIN_SETTINGS, domainsSchema } from './hints-and-domains.js';
@@ -159,8 +159,11 @@ export interface ReadConfig {
 }
 
 export function readConfig(root: string, file: string): Phase<ReadConfig | undefined> {
-  const fault = (problem: string, place?: Diagnostic['place'], suggestion?: string): Diagnostic =>
-    diagnostic('SW9002', place, { file, problem, suggestion });
+  const fault = (
+    problem: string,
+    place?: Diagnostic['place'],
+    names: Pick<SettingFault, 'suggestion' | 'candidates'> = {},
+  ): Diagnostic => diagnostic('SW9002', place, { file, problem, ...names });
   let text: string;
   try {
     text = readFileSync(path.resolve(root, file), 'utf8');
@@ -185,10 +188,10 @@ export function readConfig(root: string, file: string): Phase<ReadConfig | undef
   const faults = parsed.error.issues.flatMap((issue) => settingFaults(issue, { ...document, settingsAt }));
   return {
     value: undefined,
-    diagnostics: faults.map(({ path: setting, problem, isUnknown, suggestion }) => {
+    diagnostics: faults.map(({ path: setting, problem, isUnknown, ...names }) => {
       const pointer = pointerOf(setting);
       const place = isUnknown ? document.keyPlaceOf(pointer) : document.placeOf(pointer);
-      return fault(problem, place, suggestion);
+      return fault(problem, place, names);
     }),
   };
 }

@@ -132,6 +132,18 @@ describe('planCodegen with a configuration', () => {
     ]);
   });
 
+  test.each([
+    [{ registreis: [] }, 'did you mean `registries`?'],
+    [{ sources: [] }, /^the settings here are .*`registries`/],
+    [{ domains: [{ name: 'd', owner: 'x' }] }, 'the settings here are `name`, `rules`, `docs`'],
+  ])('names the settings beside an unknown one: %j', async (value, hint) => {
+    await write(config(value));
+    const { diagnostics } = await planCodegen({ root });
+    expect(diagnostics.map((each) => each.hint)).toEqual([
+      typeof hint === 'string' ? hint : expect.stringMatching(hint),
+    ]);
+  });
+
   test('takes a server with a misspelt setting for what it is most like', async () => {
     await write({
       'stepwright.config.json': '{ "upstream": { "files": { "comand": "npx", "args": ["x"] } } }',

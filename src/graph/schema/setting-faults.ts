@@ -10,6 +10,8 @@ export interface SettingFault {
   readonly isUnknown: boolean;
   /** The setting with the nearest name. */
   readonly suggestion?: string | undefined;
+  /** The settings that are allowed in its place. */
+  readonly candidates?: readonly string[];
 }
 
 /** What a schema was applied to. */
@@ -35,7 +37,8 @@ export function settingFaults(
     return issue.keys.map((key) => {
       const place = [...path, key];
       const problem = `\`${base}${pointerOf(place)}\` is not a setting`;
-      return { path: place, problem, isUnknown: true, suggestion: nearestName(key, settingsAt(path)) };
+      const candidates = settingsAt(path);
+      return { path: place, problem, isUnknown: true, suggestion: nearestName(key, candidates), candidates };
     });
   }
   const named = `\`${base}${pointerOf(path)}\``;

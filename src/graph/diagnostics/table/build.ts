@@ -1,4 +1,4 @@
-import { error, nearest, warning } from './entry.js';
+import { error, listed, nearest, warning } from './entry.js';
 
 /** Whether a pattern is valid in JSON Schema; the run time may support fewer. */
 const isRegularExpression = (pattern: string): boolean => {
@@ -168,9 +168,9 @@ export const outputFaults = {
     () => 'run `stepwright codegen` and commit the result',
   ),
   SW9002: error(
-    (p: { file: string; problem: string; suggestion?: string | undefined }) =>
+    (p: { file: string; problem: string; suggestion?: string | undefined; candidates?: readonly string[] }) =>
       `configuration \`${p.file}\`: ${p.problem}`,
-    nearest,
+    (p) => nearest(p) ?? (p.candidates?.length ? `the settings here are ${listed(p.candidates)}` : undefined),
   ),
   SW9003: error(
     (p: { patterns: string; what?: 'spec file' | undefined; isBare?: boolean }) =>
