@@ -83,7 +83,7 @@ const SELECTED = only('selected', { type: 'string' });
 const ANYTHING: JsonSchema = Object.freeze({});
 
 /** What an action asks for, as callers see it: its type and its parameters. `timeout` in seconds. */
-export type ActionRequest =
+export type ActionDetails =
   | {
       readonly type: 'prompt';
       readonly parameters: {
@@ -110,7 +110,7 @@ export type ActionRequest =
       };
     };
 
-export function requestOf(action: Action): ActionRequest {
+export function requestOf(action: Action): ActionDetails {
   switch (action.type) {
     case 'ask': {
       const { mode, options, approves } = action;

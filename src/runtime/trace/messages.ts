@@ -2,7 +2,7 @@ import type { Answerer } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { cutText } from '../../graph/printable-text.js';
-import type { ActionRequest } from '../engine/actions.js';
+import type { ActionDetails } from '../engine/actions.js';
 import type { RunStatus } from '../engine/events.js';
 import type { RemainingEffects } from '../runs/run/envelope.js';
 
@@ -152,7 +152,7 @@ export type OpenAction = {
   /** Its key, as in {@link StepMeta}. */
   readonly step_id: string;
 } & (
-  | (ActionRequest & {
+  | (ActionDetails & {
       /** What a fitting answer looks like. */
       readonly schema: JsonSchema;
       /** Who may answer, exclusively. Missing: the owner of the run. */

@@ -3,7 +3,7 @@ import type { Json } from '../../graph/json.js';
 import { cutText, escapeUnprintable, jsonText, oneLine } from '../../graph/printable-text.js';
 import { workText } from '../../print/agent-texts.js';
 import { printExpr } from '../../print/expression.js';
-import type { ActionRequest } from '../engine/actions.js';
+import type { ActionDetails } from '../engine/actions.js';
 import type { AskMode } from '../engine/contract.js';
 
 /** Ends a sentence, unless it has an end already. */
@@ -75,7 +75,7 @@ export function waitsUntil(step: string, until: string): string {
   return `Step '${step}' waits until ${until}.`;
 }
 
-export function requestText(step: string, request: ActionRequest): string {
+export function requestText(step: string, request: ActionDetails): string {
   if (request.type !== 'prompt') return `Step '${step}' ${workText(request)}`;
   const { type: mode, message, options = [] } = request.parameters;
   const choices = options.map((option) => jsonText(option)).join(', ');

@@ -2,7 +2,7 @@ import { describeAnswerers, isForOthers, needsPage } from '../../graph/answerers
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
-import { type ActionRequest, asksModel, limitOf, requestOf } from '../engine/actions.js';
+import { type ActionDetails, asksModel, limitOf, requestOf } from '../engine/actions.js';
 import { agentItemOf } from '../engine/agent-loops.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
@@ -141,7 +141,7 @@ function shown(action: OpenAction, run: KeptRun | undefined): string {
 }
 
 /** The shape of an answer, with a placeholder for what is to be filled in. */
-function answerFor(request: ActionRequest): Json {
+function answerFor(request: ActionDetails): Json {
   switch (request.type) {
     case 'shell':
       return { stdout: '<the output>', stderr: '<its errors>', exit_code: 0 };

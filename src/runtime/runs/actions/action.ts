@@ -2,7 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, jsonOf } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
 import { JSON_RESPONSE, WORK_RESULTS } from '../../../print/agent-texts.js';
-import type { ActionRequest } from '../../engine/actions.js';
+import type { ActionDetails } from '../../engine/actions.js';
 import type { ActionKind, Failure } from '../../engine/contract.js';
 import { normalizeResult } from '../../tools/call-result.js';
 
@@ -102,7 +102,7 @@ export function jsonIn(text: string): Json | undefined {
 }
 
 /** How an action is answered, in one sentence. */
-export function howToAnswer(request: ActionRequest, schema: unknown): string {
+export function howToAnswer(request: ActionDetails, schema: unknown): string {
   if (request.type === 'delegate' && !hasTextResponse(schema)) return JSON_RESPONSE;
   if (request.type !== 'prompt') return ACTION_KINDS[request.type].how([]);
   const { type: mode, options = [] } = request.parameters;

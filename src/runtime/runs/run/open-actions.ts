@@ -2,7 +2,7 @@ import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import { agentPrompt, loopInstructions } from '../../../print/agent-texts.js';
-import { type ActionRequest, isClientWork, limitOf, requestOf } from '../../engine/actions.js';
+import { type ActionDetails, isClientWork, limitOf, requestOf } from '../../engine/actions.js';
 import { agentItemOf, isAgentLoop, isSameItem, stepIdIn, taskOf } from '../../engine/agent-loops.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { OwedCommand } from '../../engine/events.js';
@@ -87,7 +87,7 @@ interface ActionView {
 export function openActions(
   view: ActionView,
   item?: Item,
-): (OpenAction & (ActionRequest | WaitRequest | LoopRequest))[] {
+): (OpenAction & (ActionDetails | WaitRequest | LoopRequest))[] {
   const { state, record } = view;
   const actions = commandsOf(state).flatMap((command) =>
     isSameItem(agentItemOf(state, command.node), item) ? openAction(view, command, item) : [],
