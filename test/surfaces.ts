@@ -5,7 +5,7 @@
 export const SURFACES = {
   conversation: 'conversations of `prompts/get`, hand-offs among them',
   result: 'results and failures of `w_*` tools, `submit_result` and direct calls',
-  status: '`get_workflow_status` and `list_workflows`',
+  status: '`get_workflow_status`, `list_workflows`, and runs as resources',
   question: 'questions, and their options',
   progress: 'progress',
   message: 'log messages to the client: `log` of the context',

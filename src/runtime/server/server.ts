@@ -24,7 +24,7 @@ import { type Catalogue, type LiveCatalogue, permittedPrompt } from './catalogue
 import { pageOf, type ServedPrompt } from './catalogue/listings.js';
 import { PLAN_TOOL, planResult, VALIDATE_TOOL, validateResult } from './catalogue/planning-tools.js';
 import { register } from './catalogue/registration.js';
-import { runOfResult } from './composite/long-results.js';
+import { runAt } from './composite/long-results.js';
 import { QUESTION_APP, QUESTION_TOOL, showsApps, withQuestionApp } from './composite/run-tools.js';
 import {
   type ResolvedSettings,
@@ -471,7 +471,7 @@ class RegistryServer implements StepwrightServer {
 
   hasResource(uri: string): boolean {
     return (
-      runOfResult(uri) !== undefined ||
+      runAt(uri) !== undefined ||
       this.toolset.resourceAt(uri) !== undefined ||
       this.#catalogue.workflowResources.has(uri)
     );

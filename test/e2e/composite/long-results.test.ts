@@ -83,6 +83,22 @@ test('the result of another caller has no address', async () => {
   expect(refusals[0]?.message.replace(uri, '')).toBe(refusals[1]?.message.replace(unknown, ''));
 });
 
+test('a run is a resource, of its owner alone', async () => {
+  const url = await listening(desk({ maxResultChars: 10 }).server);
+  const { client: ada } = await sessionOf(url, { token: tokenOf('ada') });
+  const { client: bob } = await sessionOf(url, { token: tokenOf('bob') });
+  for (const tool of ['w_book', 'w_careful']) {
+    const answer = await callOf(ada, tool, { city });
+    const uri = `workflow://runs/${runIn(answer)}`;
+    const status = await callOf(ada, 'get_workflow_status', { workflow_id: runIn(answer) });
+    const { definition_changed, definition_hash, ...run } = status.structuredContent ?? {};
+    const [contents] = (await ada.readResource({ uri })).contents;
+    expect(contents).toMatchObject({ uri, mimeType: 'application/json' });
+    expect(JSON.parse((contents as { text: string }).text)).toEqual(run);
+    expect(await refusal(bob.readResource({ uri }))).toMatchObject({ code: -32002, data: { uri } });
+  }
+});
+
 test('a cursor of `list_workflows` is refused with another status', async () => {
   const { client } = await atDesk({ pageSize: 2 });
   const list = async (more: Record<string, unknown>) => callOf(client, 'list_workflows', more);

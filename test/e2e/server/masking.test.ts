@@ -240,6 +240,7 @@ async function shownWith(value: string): Promise<{ shown: Shown; values: Json[] 
       error: { code: 'E_NO', message: value.length < 4 ? 'no' : `no ${value}?` },
     });
     await answer('get_workflow_status', { workflow_id: id });
+    shown.status.push(await server.readResource(`workflow://runs/${id}`, request));
     await answer(`w_${name}`, { secret: value }, { peer: { elicit, log } });
   }
   for (const name of ['unlock', 'lock']) await answer(name, { pin: value, note: `note` });

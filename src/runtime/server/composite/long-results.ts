@@ -8,11 +8,12 @@ export function shown(value: Json): string {
   return typeof value === 'string' ? bodyText(value) : jsonText(value);
 }
 
-const ADDRESS = /^workflow:\/\/runs\/([^/?#]+)\/result$/;
+const ADDRESS = /^workflow:\/\/runs\/([^/?#]+)(\/result)?$/;
 
-/** The run whose result has this address; nothing for another address. */
-export function runOfResult(uri: string): string | undefined {
-  return ADDRESS.exec(uri)?.[1];
+/** The run that has this address, or its result; nothing for another address. */
+export function runAt(uri: string): { readonly id: string; readonly isResult: boolean } | undefined {
+  const [, id, result] = ADDRESS.exec(uri) ?? [];
+  return id === undefined ? undefined : { id, isResult: result !== undefined };
 }
 
 /** The address of the result of a run: its owner may read it while the run is kept. */

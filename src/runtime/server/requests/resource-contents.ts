@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../../graph/json.js';
-import { clip, oneLine } from '../../../graph/printable-text.js';
+import { clip, jsonText, oneLine } from '../../../graph/printable-text.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import { lackingScopes } from '../../runs/run/owner.js';
 import type { RunStore } from '../../runs/run-store.js';
 import type { Toolset } from '../../tools/toolset.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import { resultContents, runOfResult } from '../composite/long-results.js';
+import { longResult, resultContents, runAt } from '../composite/long-results.js';
+import { envelopeResult } from '../composite/results.js';
 import type { ResolvedSettings } from '../options.js';
 import { storeFault } from '../store-failure.js';
 import { faultCodes, ProtocolFault, type ResourceContents } from '../wire.js';
@@ -19,7 +20,7 @@ interface ResourceParts {
 }
 
 /**
- * Reads a resource: the long result of a run, a resource of the registry, or the description of a workflow.
+ * Reads a resource: a run or its result, a resource of the registry, or the description of a workflow.
  *
  * @throws ProtocolFault for an address that the caller has not got, and for a resource that cannot be read.
  */
@@ -29,8 +30,8 @@ export async function resourceContents(
   parts: ResourceParts,
 ): Promise<readonly (JsonObject & ResourceContents)[]> {
   const { toolset, workflowResources } = parts;
-  const result = await resultAt(uri, request, parts);
-  if (result !== undefined) return [result];
+  const run = await runContents(uri, request, parts);
+  if (run !== undefined) return [run];
   const name = toolset.resourceAt(uri);
   const missing = lackingScopes(workflowResources.scopesOf(uri), request);
   const described =
@@ -54,18 +55,21 @@ export async function resourceContents(
     : new ProtocolFault(faultCodes.internal, message, { uri });
 }
 
-/** The result of a run of the caller. A run of others has no address, as one that does not exist. */
-async function resultAt(
+/** A run of the caller as `get_workflow_status` shows it, or its result. A run of others has no address. */
+async function runContents(
   uri: string,
   { principal }: IdentifiedRequest,
   { runs, settings }: ResourceParts,
 ): Promise<(JsonObject & ResourceContents) | undefined> {
-  const run = runOfResult(uri);
-  const answer =
-    run === undefined
-      ? undefined
-      : await runs.get(principal, run).catch((fault: unknown) => {
-          throw storeFault(fault, `reading ${clip(uri)}`, settings.log);
-        });
-  return answer?.ok === true ? resultContents(answer.envelope) : undefined;
+  const run = runAt(uri);
+  if (run === undefined) return undefined;
+  const answer = await runs.get(principal, run.id).catch((fault: unknown) => {
+    throw storeFault(fault, `reading ${clip(uri)}`, settings.log);
+  });
+  if (!answer.ok) return undefined;
+  const { envelope } = answer;
+  if (run.isResult) return resultContents(envelope);
+  const fitted = longResult(envelope, settings.maxResultChars)?.envelope ?? envelope;
+  const { structuredContent = {} } = envelopeResult(fitted);
+  return { uri, mimeType: 'application/json', text: jsonText(structuredContent) };
 }
