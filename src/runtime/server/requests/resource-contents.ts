@@ -6,7 +6,6 @@ import type { RunStore } from '../../runs/run-store.js';
 import type { Toolset } from '../../tools/toolset.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { longResult, resultContents, runAt } from '../composite/long-results.js';
-import { envelopeResult } from '../composite/results.js';
 import type { ResolvedSettings } from '../options.js';
 import { storeFault } from '../store-failure.js';
 import { faultCodes, ProtocolFault, type ResourceContents } from '../wire.js';
@@ -70,6 +69,8 @@ async function runContents(
   const { envelope } = answer;
   if (run.isResult) return resultContents(envelope);
   const fitted = longResult(envelope, settings.maxResultChars)?.envelope ?? envelope;
+  // Its sentences are no part of a start.
+  const { envelopeResult } = await import('../composite/results.js');
   const { structuredContent = {} } = envelopeResult(fitted);
   return { uri, mimeType: 'application/json', text: jsonText(structuredContent) };
 }
