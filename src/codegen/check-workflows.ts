@@ -114,13 +114,15 @@ function signatureOf(
 /** Compares the hints of tools with each other, and with the workflows that could be read as a whole. */
 export function checkHints(
   { hints, places }: LinkedHints,
+  declared: readonly Pick<ToolDeclaration, 'name'>[],
   workflows: readonly Pick<LinkedWorkflow, 'graph' | 'isWhole'>[],
 ): Diagnostic[] {
   if (hints.size === 0) return [];
   const byName = new Map(
     [...hints].map(([tool, linked]) => [tool.name, { tool, linked, places: places.get(tool) }]),
   );
-  const tools = [...byName].map(([name, { linked }]) => ({ name, hints: linked }));
+  const names = new Set(declared.map(({ name }) => name));
+  const tools = [...names].map((name) => ({ name, ...defined({ hints: byName.get(name)?.linked }) }));
   const faults = readHints(tools).faults.flatMap((fault) => {
     if (fault.kind === 'cycle') {
       const [name = ''] = fault.tools;
@@ -133,8 +135,8 @@ export function checkHints(
     return [diagnostic('SW4042', configured?.category ?? tool?.hints?.categoryPlace ?? tool?.place, params)];
   });
   const graphs = workflows.flatMap(({ graph, isWhole }) => (isWhole ? [graph] : []));
-  const declared = new Map([...byName].map(([name, { linked }]) => [name, linked]));
-  const contradictions = contradictedHints(graphs, declared).map((result) =>
+  const hintsByTool = new Map([...byName].map(([name, { linked }]) => [name, linked]));
+  const contradictions = contradictedHints(graphs, hintsByTool).map((result) =>
     diagnostic('SW4040', placeOf(byName.get(result.tool), result.hint, [result.named]), { ...result }),
   );
   return [...faults, ...contradictions];

@@ -297,7 +297,7 @@ async function compileSources(
   const specs = specFiles?.check(declared, environment.environment);
   const whole = specs === undefined || hasErrors(specs.diagnostics) ? [] : specs.graphs;
   const graphs = [...value, ...whole.map((graph) => ({ graph, isWhole: true }))];
-  const faults = [...checked.faults, ...checkHints(hints.value, graphs)];
+  const faults = [...checked.faults, ...checkHints(hints.value, declarations.tools, graphs)];
   return {
     ...{ untyped, declared, imported, linked, prompts, hints, schemas, specs },
     ...{ composite: checked.composite, faults, phases },

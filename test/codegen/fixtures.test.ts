@@ -52,7 +52,7 @@ function run(fixture: Fixture) {
   const checked = fixture.isChecked
     ? linked.value.flatMap((each) => check(each, declarations, linked.value))
     : [];
-  const compared = checkHints({ hints: hints.value, places: new Map() }, linked.value);
+  const compared = checkHints({ hints: hints.value, places: new Map() }, declarations.tools, linked.value);
   const phases = [extracted, linked, prompts, hints];
   return {
     declarations,

@@ -7,7 +7,7 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and rises by what a feature needs alone. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 135_932,
+  lines: 135_940,
   files: 585,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { nearestName, withQuestion } from '../../../graph/names.js';
 import { clip, escapeUnprintable } from '../../../graph/printable-text.js';
 import { readHints } from '../../../infer/hints.js';
@@ -44,9 +45,9 @@ export function checkToolHints(hintsByTool: unknown, tools: ReadonlySet<string>)
     return Object.entries(hints).flatMap(([key, value]) => hintProblems(tool, key, value, tools));
   });
   if (problems.length > 0) return { ok: false, problems: problems.slice(0, 10) };
-  const descriptions = Object.entries(hintsByTool).map(([name, hints]) => ({
+  const descriptions = [...tools].map((name) => ({
     name,
-    hints: hints as JsonObject,
+    ...defined({ hints: ownProperty(hintsByTool, name) as JsonObject | undefined }),
   }));
   const cycles = readHints(descriptions).faults.flatMap((fault) =>
     fault.kind === 'cycle' ? [fault.tools] : [],
