@@ -212,7 +212,7 @@ describe('nodes', () => {
     ],
     [
       '{ a: { call: t, when: true } }',
-      'f:4:34 SW5006 `when` of node `a` must be text, not a boolean (write `when: "true"`)',
+      'f:4:34 SW5006 `when` of node `a` must be text, not a boolean (write `"true"`, in quotes)',
     ],
     ['{ continue: { call: t } }', /SW5010 'continue' is not a valid name of a node/],
     ['{ rollback_all: { call: t } }', /SW5010 'rollback_all' is not a valid name/],

@@ -172,6 +172,18 @@ describe('G1, G18: an `error` node that no node selects', () => {
     expect(run.calls).toContainEqual({ tool: 'c', input: { how: 'skipped' } });
   });
 
+  test.each([
+    ['when: "$a.full >"', 'SW5014'],
+    ['when: true', 'SW5006'],
+    ['condition: "$a.full >"', 'SW5014'],
+  ])('is not one whose condition is wrong: %s', async (condition, code) => {
+    const text = workflow(`${written}, ${condition} }`);
+    const { diagnostics } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
+    const codes = diagnostics.map((each) => each.code);
+    expect(codes).toContain(code);
+    expect(codes).not.toContain('SW4021');
+  });
+
   test('runs on its own condition', async () => {
     const text = workflow(`${written}, when: $a.full }`);
     const { diagnostics } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });

@@ -131,7 +131,7 @@ export class Fields {
       'SW5006',
       value,
       params,
-      isUnquoted ? { hint: `write \`${name}: "${value.value}"\`` } : {},
+      isUnquoted ? { hint: `write \`"${value.value}"\`, in quotes` } : {},
     );
   }
 

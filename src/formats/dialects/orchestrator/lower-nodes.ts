@@ -122,7 +122,8 @@ function lowerNode(context: NodeContext): Node | undefined {
       if (message === undefined) return undefined;
       const code =
         fields.text('code')?.value ?? (failureCodeFault(spec.id) === undefined ? spec.id : undefined);
-      const when = base.when ?? whenSelected(context);
+      const isConditional = fields.has('when') || fields.has('condition');
+      const when = base.when ?? (isConditional ? undefined : whenSelected(context));
       const options = defined({ when, code });
       return { ...base, kind: 'error', message: context.references.text(message), ...options };
     }
