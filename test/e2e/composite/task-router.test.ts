@@ -310,6 +310,13 @@ describe('a router', () => {
     });
     expect(() => desk({ taskRouter: {} as never })).toThrow('taskRouter must be a function');
   });
+
+  test('is an object whose methods can be replaced', async () => {
+    const list = async () => ({ tasks: [] });
+    const { server } = desk({ store: 'memory', taskRouter: (runs) => Object.assign(runs, { list }) });
+    expect(server.tasks.list).toBe(list);
+    expect(String(server.tasks)).toBe('[object Object]');
+  });
 });
 
 test('variables are read by their types', async () => {

@@ -168,7 +168,8 @@ export function lazyRouter(load: () => Promise<TaskRouter>): TaskRouter {
   return new Proxy(new TaskRouter(), {
     get(base, name) {
       const member: unknown = Reflect.get(base, name);
-      if (typeof member !== 'function' || name === 'constructor') return member;
+      if (typeof member !== 'function' || Object.hasOwn(base, name) || name in Object.prototype)
+        return member;
       return async (...how: unknown[]): Promise<unknown> => {
         const router = await load();
         return Reflect.apply(Reflect.get(router, name), router, how);
