@@ -1,4 +1,3 @@
-import { canonicalJson } from '../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../graph/json.js';
 import { compareText } from '../../graph/names.js';
 import { sha256Hex } from '../../graph/sha256.js';
@@ -48,7 +47,10 @@ function isTool(value: Json): boolean {
 
 /** Lists keep their order: that of `required` or `enum` is the author's. */
 function sortedKeys(value: Json): Json {
-  return JSON.parse(canonicalJson(value)) as Json;
+  if (Array.isArray(value)) return value.map((item: Json) => sortedKeys(item));
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => compareText(a, b));
+  return Object.fromEntries(entries.map(([key, member]) => [key, sortedKeys(member)]));
 }
 
 /** An upstream tool with the names that it has in a project. */

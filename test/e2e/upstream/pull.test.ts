@@ -125,6 +125,7 @@ describe('the server of the project', { timeout: 240_000 }, () => {
     expect(() => own('node b.js', '1st')).toThrow("'1st' is not the name of an upstream server");
     expect(() => own('dist/tll.js')).toThrow('there is no file `dist/tll.js`');
     expect(() => own(' ')).toThrow('needs a module that exports the server, or a command');
+    expect(() => own("node o'brien.js")).toThrow('a command with every quote closed');
   });
 });
 

@@ -77,7 +77,7 @@ function entryOf(root: string, server: string): UpstreamConfig[string] {
   const [command, ...args] = wordsOf(server) ?? [];
   if (!command)
     throw new Misuse(
-      "stepwright: `--self` needs a module that exports the server, or a command: `--self 'node dist/server.js'`",
+      "stepwright: `--self` needs a module that exports the server, or a command with every quote closed: `--self 'node dist/server.js'`",
     );
   return args.length === 0 ? { command } : { command, args };
 }
