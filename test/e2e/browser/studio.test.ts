@@ -356,7 +356,7 @@ describe('the studio', { timeout: 120_000 }, async () => {
     const run = await studio.start(GRAPHS.failing);
     await open(`/runs/${run}`);
     await page.locator('[data-key="fetch"]:visible').click();
-    expect(await page.locator('#step-fetch').getAttribute('open')).not.toBeNull();
+    await page.locator('#step-fetch[open]').waitFor();
     expect(await text('#step-fetch')).toContain('https://example.com');
   });
 
