@@ -54,14 +54,15 @@ export async function resourceContents(
     : new ProtocolFault(faultCodes.internal, message, { uri });
 }
 
-/** A run of the caller as `get_workflow_status` shows it, or its result. A run of others has no address. */
+/** A run of the caller as JSON, or its result. A run of others has no address. */
 async function runContents(
   uri: string,
   { principal }: IdentifiedRequest,
-  { runs, settings }: ResourceParts,
+  { runs, settings, workflowResources }: ResourceParts,
 ): Promise<(JsonObject & ResourceContents) | undefined> {
   const run = runAt(uri);
-  if (run === undefined) return undefined;
+  // A domain may be named `runs`.
+  if (run === undefined || workflowResources.has(uri)) return undefined;
   const answer = await runs.get(principal, run.id).catch((fault: unknown) => {
     throw storeFault(fault, `reading ${clip(uri)}`, settings.log);
   });
