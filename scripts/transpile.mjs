@@ -1,5 +1,5 @@
 // Module hooks for TypeScript. Tests start many processes: each reads what the first one transpiled.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,8 @@ const label = JSON.stringify([read('node_modules/esbuild/package.json').version,
 
 export function resolve(specifier, context, next) {
   const { parentURL } = context;
-  if (/^\.{1,2}\/.*\.js$/.test(specifier) && parentURL?.startsWith('file:')) {
+  const isOwn = parentURL?.startsWith('file:') && !parentURL.includes('/node_modules/');
+  if (isOwn && /^\.{1,2}\/.*\.js$/.test(specifier)) {
     const source = new URL(specifier.replace(/\.js$/, '.ts'), parentURL);
     if (existsSync(source)) return next(source.href, context);
   }
@@ -44,7 +45,7 @@ async function transpile(file) {
   } catch {
     const { transform } = await import('esbuild');
     const { code } = await transform(source, { ...options, sourcefile });
-    const own = `${stored}.${process.pid}`;
+    const own = `${stored}.${randomUUID()}`;
     writeFileSync(own, code);
     renameSync(own, stored);
     return code;
