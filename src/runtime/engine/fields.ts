@@ -9,12 +9,14 @@ import type { RunState } from './state.js';
 
 // Fields of the state: one set for the run, and one for each execution of a workflow that declares fields of its own.
 
+type Place = Pick<WorkflowRecord, 'plan' | 'prefix'>;
+
 interface FieldState {
   readonly fields: { get(key: string): { readonly value?: Json } | undefined };
 }
 
 /** Key of a field in its table: its name, after the key of the workflow's scope where it is the workflow's own. */
-function fieldKey({ plan, prefix }: Pick<WorkflowRecord, 'plan' | 'prefix'>, name: string): string {
+function fieldKey({ plan, prefix }: Place, name: string): string {
   return plan.ownFields.has(name) ? `${prefix === '' ? '/' : prefix}${name}` : name;
 }
 
@@ -27,8 +29,6 @@ export function fieldOf(
   const row = state.fields.get(fieldKey(workflow, name));
   return row === undefined ? initialOf(workflow, name) : row.value;
 }
-
-type Place = Pick<WorkflowRecord, 'plan' | 'prefix'>;
 
 /** All fields that the workflow at the top declares and that have a value. */
 export function fieldsOf(
